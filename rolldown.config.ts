@@ -30,11 +30,14 @@ const checks = { pluginTimings: false };
 const groups = [
   {
     name: 'filter',
-    test: /src\/(open-table|pipeline\/(filter|limits|member-conflict)|workers\/(main-thread|entry-file)|files\/(working-directory|compression-fault)|http\/url|protocol\/(access|agent|parsing-limits))\.ts$/,
+    test: /src\/(judge\/open-table|pipeline\/(filter|bad-record)|workers\/main-thread|files\/(package-file|system-error|compression)|http\/url|protocol\/(agent|verdict))\.ts$/,
   },
-  { name: 'threads', test: /src\/workers\/(joint-pool|pool|threads)\.ts$/ },
+  { name: 'threads', test: /src\/workers\/pool\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
-  { name: 'robots', test: /src\/(table|compile\/table-builder|(protocol|pipeline)\/[^/]+)\.ts$/ },
+  {
+    name: 'robots',
+    test: /src\/(judge\/table|compile\/table-builder|(protocol|pipeline)\/[^/]+)\.ts$/,
+  },
   { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
@@ -69,8 +72,8 @@ export default defineConfig([
   {
     input: {
       main: './src/cli/main.ts',
-      index: './src/index.ts',
-      'robots-parser': './src/robots-parser.ts',
+      index: './src/library/index.ts',
+      'robots-parser': './src/library/robots-parser.ts',
       compile: './src/pipeline/compile/thread.ts',
       serve: './src/serve/thread.ts',
     },
@@ -97,8 +100,8 @@ export default defineConfig([
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
     input: {
-      index: './.build/types/index.d.ts',
-      'robots-parser': './.build/types/robots-parser.d.ts',
+      index: './.build/types/library/index.d.ts',
+      'robots-parser': './.build/types/library/robots-parser.d.ts',
     },
     external,
     checks,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { TableView } from '../src/inspect/table-view.js';
 import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
 import { MARGIN } from '../src/kernel/layout.js';
-import type { QuerySettings } from '../src/kernel/query-settings.js';
+import type { QuerySettings } from '../src/kernel/query.js';
+import { TableView } from '../src/view/table-view.js';
 import type { ShapeName } from './corpus/shapes.js';
 import { DEFAULT_CORPUS_DIRECTORY, provideCorpus, provideRecords } from './inputs/corpus-store.js';
 import { firstBytes } from './inputs/lines.js';

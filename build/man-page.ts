@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { describedCommands } from '../src/cli/help/described-commands.js';
-import { manPage } from '../src/cli/help/man-page.js';
+import { describedCommands, manPage } from '../src/cli/man-page.js';
 
 // Writes the manual page into the build, compressed, as man(1) reads it too. It has no date, so
 // that the same sources give the same bytes.

@@ -4,8 +4,7 @@ import {
   convertedUrl,
   readConverted,
 } from '../oracle/records.js';
-import { readFrames } from '../src/kernel/frames.js';
-import type { QuerySettings } from '../src/kernel/query-settings.js';
+import { type QuerySettings, readFrames } from '../src/kernel/query.js';
 import { VERDICTS } from '../src/protocol/verdict.js';
 import { agree } from './fault.js';
 import type { GuardedKernel } from './kernel/guarded-kernel.js';

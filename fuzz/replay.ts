@@ -1,4 +1,4 @@
-import { kernelModule } from '../src/kernel/module.js';
+import { kernelModule } from '../src/kernel/kernel.js';
 import type { Finding } from './fuzzer.js';
 import { guardedMemory } from './kernel/guarded-kernel.js';
 import type { Target } from './target.js';

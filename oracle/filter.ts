@@ -2,7 +2,7 @@
  * What the command line must write for an input, byte by byte, and count: the README's promise.
  */
 
-import type { Judgement } from '../src/index.js';
+import type { Judgement } from '../src/library/index.js';
 import type { Reason, Verdict } from '../src/protocol/verdict.js';
 import { bytesOf, charactersOf } from './bytes.js';
 import {

@@ -1,4 +1,4 @@
-import type { Profile } from '../src/protocol/profile.js';
+import type { Profile } from '../src/protocol/verdict.js';
 import { charactersOf, toLowerAscii, trimmed } from './bytes.js';
 
 /** An allow or disallow line; the pattern has one character for each byte. */

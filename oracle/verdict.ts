@@ -1,5 +1,4 @@
-import type { Profile } from '../src/protocol/profile.js';
-import type { Verdict } from '../src/protocol/verdict.js';
+import type { Profile, Verdict } from '../src/protocol/verdict.js';
 import { isEscape, textOf, toLowerAscii } from './bytes.js';
 import { type OracleGroup, type OracleRule, readGroups, ruleOf } from './robots.js';
 import { canonicalPattern, canonicalTarget, googlePattern, readGoogleUrl, readUrl } from './url.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeBytes, printable, printableJson } from '../src/control-characters.js';
+import { decodeBytes, printable, printableJson } from '../src/base/control-characters.js';
 
 describe('printable', () => {
   it('escapes C0 controls and DEL', () => {

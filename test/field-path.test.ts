@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatFieldPath, parseFieldPath } from '../src/arguments.js';
+import { formatFieldPath, parseFieldPath } from '../src/base/arguments.js';
 import { cases } from './random/cases.js';
 import { Random } from './random/random.js';
 

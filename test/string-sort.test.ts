@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstStrings, sortStrings } from '../src/string-sort.js';
+import { firstStrings, sortStrings } from '../src/base/string-sort.js';
 import { Random } from './random/random.js';
 
 const LONGEST = 12;

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import type { TableView } from '../../src/inspect/table-view.js';
-import { Arena } from '../../src/kernel/arena.js';
-import type { Kernel } from '../../src/kernel/kernel.js';
+import { Arena, type Kernel, scratchBytes } from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   OUTCOMES,
@@ -14,11 +12,16 @@ import {
   TASK_OUTPUT,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
-import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
-import { scratchBytes } from '../../src/kernel/scratch.js';
-import { type TaskAddresses, writeTask } from '../../src/kernel/task.js';
+import {
+  DEFAULT_SETTINGS,
+  encodeQuery,
+  type QuerySettings,
+  queryBytes,
+  type TaskAddresses,
+  writeTask,
+} from '../../src/kernel/query.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
+import type { TableView } from '../../src/view/table-view.js';
 
 /** Bytes of input in a call, as in a run of the command line. */
 const BATCH_BYTES = 1 << 20;

@@ -1,4 +1,4 @@
-import type * as Library from '../../src/index.js';
+import type * as Library from '../../src/library/index.js';
 
 const built = new URL('../../dist/index.js', import.meta.url);
 

@@ -1,8 +1,7 @@
 import type { Format } from '../../oracle/filter.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import type { Random } from '../../test/random/random.js';
-
 import { LAYOUTS, type Layout } from './robots-set.js';
 
 /** How the command line gets its input. */

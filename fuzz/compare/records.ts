@@ -1,5 +1,5 @@
 import type { Format } from '../../oracle/filter.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
 import type { Random } from '../../test/random/random.js';

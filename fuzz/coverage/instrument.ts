@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A change of a source file of the kernel: how a test plants a fault. */
 export interface Planted {
-  /** Name of the file, `path.ts`. */
+  /** Name of the file, `kernel/assembly/decide.ts`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;

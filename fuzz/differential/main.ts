@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { PROFILES, type Profile } from '../../src/protocol/profile.js';
+import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { CASES_OF_SEED } from '../../test/differential/questions.js';
 import { leastOf, Tally } from '../../test/differential/tally.js';
 import type { Outcome, Work } from './messages.js';

@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import type { Counts } from '../../test/differential/tally.js';
 
 /** This many consecutive seeds, to be asked in a profile. */

@@ -1,6 +1,10 @@
 import { charactersOf } from '../../oracle/bytes.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { instantiateKernel, type Kernel, PAGE_BYTES } from '../../src/kernel/kernel.js';
+import {
+  instantiateKernel,
+  type Kernel,
+  PAGE_BYTES,
+  scratchBytes,
+} from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   MAX_BAD,
@@ -21,12 +25,17 @@ import {
   WORKER_RESULTS,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import { encodeQuery, type Query, queryBytes } from '../../src/kernel/query.js';
-import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
-import { scratchBytes } from '../../src/kernel/scratch.js';
-import { writeTask } from '../../src/kernel/task.js';
-import { lowerCaseAscii } from '../../src/protocol/product-token.js';
+import {
+  DEFAULT_SETTINGS,
+  encodeQuery,
+  type Query,
+  type QuerySettings,
+  queryBytes,
+  writeTask,
+} from '../../src/kernel/query.js';
+import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
+import { TableView } from '../../src/view/table-view.js';
 import { COUNTER_BYTES, COUNTERS } from '../coverage/counters.js';
 import { Fault, shown } from '../fault.js';
 
@@ -121,7 +130,7 @@ export interface GuardOptions {
 }
 
 /**
- * Runs the kernel so that any access beyond the bounds of layout.ts is noticed. Every call is made
+ * Runs the kernel so that any access beyond the bounds of sources/item.ts is noticed. Every call is made
  * twice, each time with other bytes around all regions and in all used blocks. Both results must be
  * equal. The table, the query, the input and the bytes around them must be unchanged, and the input
  * ends where the memory ends.

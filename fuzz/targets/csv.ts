@@ -1,8 +1,8 @@
 import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 import { type Row, rowsOf, SHOWN } from '../../oracle/records.js';
-import { COMMA, TAB } from '../../src/ascii.js';
+import { COMMA, TAB } from '../../src/base/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
+import { RowSplitter } from '../../src/pipeline/input/row-lines.js';
 import type { Random } from '../../test/random/random.js';
 import { checkConversions } from '../conversions.js';
 import { agree } from '../fault.js';

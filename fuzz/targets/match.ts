@@ -4,7 +4,7 @@ import { decidingLine, readGroups } from '../../oracle/robots.js';
 import { verdictOf } from '../../oracle/verdict.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { parseAgent } from '../../src/protocol/agent.js';
-import { PROFILES, type Profile } from '../../src/protocol/profile.js';
+import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { hostilePattern } from '../../test/hostile/pattern.js';
 import { DOT_ENDS, ESCAPED_DELIMITERS, INDEXES, piece, words } from '../../test/hostile/pieces.js';

@@ -1,20 +1,23 @@
+import { encodeDataPage, type PageEntries } from '../../src/parquet/chunk-writer.js';
 import { LZ4_RAW, UNCOMPRESSED } from '../../src/parquet/codecs.js';
-import { ParquetDamage } from '../../src/parquet/damage.js';
-import { encodeDataPage, type PageEntries } from '../../src/parquet/encode.js';
-import { parseFooter, ROW_GROUPS } from '../../src/parquet/footer.js';
-import { PageFault } from '../../src/parquet/hybrid.js';
-import { countOf, type PageValues } from '../../src/parquet/page-values.js';
+import { type Leaf, PHYSICAL_TYPES, parseFooter, ROW_GROUPS } from '../../src/parquet/footer.js';
+import { countOf, PageFault, type PageValues } from '../../src/parquet/page-values.js';
 import { type DataPage, decodePage, HEADER } from '../../src/parquet/pages.js';
-import { type Leaf, PHYSICAL_TYPES } from '../../src/parquet/schema.js';
 import {
   BINARY,
+  encodeThrift,
   I32,
+  i32,
+  i64,
   integerOf,
+  list,
+  ParquetDamage,
   STRUCT,
+  struct,
   ThriftReader,
   type ThriftStruct,
+  text,
 } from '../../src/parquet/thrift.js';
-import { encodeThrift, i32, i64, list, struct, text } from '../../src/parquet/thrift-writer.js';
 import type { Random } from '../../test/random/random.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';

@@ -1,10 +1,9 @@
 import { charactersOf } from '../../oracle/bytes.js';
 import { readGroups } from '../../oracle/robots.js';
-import { parseRobots, placeRules } from '../../src/protocol/parse.js';
-import { ProductTokens } from '../../src/protocol/product-token.js';
-import { PROFILES, type Profile } from '../../src/protocol/profile.js';
+import { ProductTokens } from '../../src/protocol/agent.js';
+import { MAX_WARNINGS, parseRobots, placeRules } from '../../src/protocol/parse.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
-import { MAX_WARNINGS } from '../../src/protocol/warnings.js';
+import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { piece, words } from '../../test/hostile/pieces.js';
 import { agree, Fault, shown } from '../fault.js';

@@ -1,18 +1,18 @@
 import { bytesOf, charactersOf } from '../../oracle/bytes.js';
-import { checkTable } from '../../src/check-table.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { RobotsFilterError } from '../../src/errors.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { verifyTable } from '../../src/inspect/verify/verify-table.js';
-import { checksum } from '../../src/kernel/checksum.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { checksum } from '../../src/kernel/hashes.js';
 import type { Authority } from '../../src/protocol/authority.js';
+import { SECTION_NAMES, type TableHeader } from '../../src/table/check.js';
 import {
   BUCKET_SLOTS,
   HEADER_BYTES,
   HEADER_CHECKSUM,
   HEADER_LENGTH,
 } from '../../src/table/format.js';
-import { SECTION_NAMES, type TableHeader } from '../../src/table/table-check.js';
+import { verifyTable } from '../../src/verify/verify-table.js';
+import { TableView } from '../../src/view/table-view.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
 import { contentsOf, urlsOf } from '../../test/inspect/verify/contents.js';

@@ -1,12 +1,8 @@
 import { decompress } from 'fzstd';
 import xxhash from 'xxhash-wasm';
 import { charactersOf } from '../../oracle/bytes.js';
-import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encode.js';
-import {
-  FrameScanner,
-  UnsupportedZstdError,
-  ZstdError,
-} from '../../src/files/zstd/frame-scanner.js';
+import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encoder.js';
+import { FrameScanner, UnsupportedZstdError, ZstdError } from '../../src/files/zstd/frames.js';
 import { type ArchiveCompression, readArchive } from '../../src/warc/archive.js';
 import { CaptureReader } from '../../src/warc/capture-reader.js';
 import type { Capture } from '../../src/warc/captures.js';

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { charactersOf } from '../../oracle/bytes.js';
-import { memberHeaderLength } from '../../src/files/gzip-framing.js';
+import { memberHeaderLength } from '../../src/files/gzip.js';
 import { readMember } from '../../src/warc/archive.js';
 import { CaptureReader } from '../../src/warc/capture-reader.js';
 import { type Capture, captureUrl } from '../../src/warc/captures.js';

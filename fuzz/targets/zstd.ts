@@ -1,5 +1,5 @@
 import { charactersOf } from '../../oracle/bytes.js';
-import { FrameScanner, ZstdError } from '../../src/files/zstd/frame-scanner.js';
+import { FrameScanner, ZstdError } from '../../src/files/zstd/frames.js';
 import type { Random } from '../../test/random/random.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';

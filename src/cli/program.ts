@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs';
 import { Command, type CommanderError } from 'commander';
+import { nearest } from '../base/nearest.js';
 import { endOpenings } from '../files/openings.js';
-import { nearest } from '../nearest.js';
-import { COMMAND_NAMES } from './command-names.js';
-import type { CommandDefinition, CommandDefinitions, Finish } from './definitions/definition.js';
-import { filterDefinition } from './definitions/filter.js';
-import { FAILURE, SUCCESS } from './exit-codes.js';
-import { reportFailure } from './failure.js';
-import { fullName } from './help/full-name.js';
-import { addHelp } from './help/help.js';
-import { HELP_GROUP } from './options/option-groups.js';
+import { version } from '../files/package-file.js';
+import {
+  type CommandDefinition,
+  type CommandDefinitions,
+  type Finish,
+  HELP_GROUP,
+} from './definition.js';
+import { filterDefinition } from './filter-definition.js';
+import { addHelp, fullName } from './help.js';
 import { colourOption, completeStats } from './options/output-options.js';
-import { requireNode, watchEnd } from './process/runtime.js';
-import { writeError, writeOutput } from './process/standard-streams.js';
-import { chooseColours } from './report/colour.js';
-import { errorMessage } from './report/diagnostics.js';
-import { shellWords, usageError } from './usage-error.js';
-import { version } from './version.js';
+import { writeError, writeOutput } from './process.js';
+import { Diagnostics, errorMessage, reportFailure } from './report/diagnostics.js';
+import { chooseColours } from './report/terminal.js';
+import { COMMAND_NAMES, FAILURE, SUCCESS, shellWords, usageError } from './usage-error.js';
 
 /**
  * Makes the program.
@@ -87,7 +86,7 @@ async function reportWrong(
     .split('\n');
   if (SHAPE_FAULTS.includes(reason.code)) {
     const { meantCommand } = await import('./meant-command.js');
-    const { COMMAND_DEFINITIONS } = await import('./definitions/commands.js');
+    const { COMMAND_DEFINITIONS } = await import('./definitions.js');
     const meant = await meantCommand(
       createProgram(() => {}, COMMAND_DEFINITIONS),
       words,
@@ -158,7 +157,7 @@ async function neededDefinitions(
   const mayAsk = (word: string): boolean =>
     word.startsWith('-') && !word.startsWith('--') && word.includes('h');
   const isNeeded = words.some((word) => names.includes(word) || mayAsk(word));
-  return isNeeded ? (await import('./definitions/commands.js')).COMMAND_DEFINITIONS : undefined;
+  return isNeeded ? (await import('./definitions.js')).COMMAND_DEFINITIONS : undefined;
 }
 
 /** Runs the command line; returns its exit code. */
@@ -190,4 +189,43 @@ export async function run(argv: readonly string[]): Promise<number> {
     await endOpenings();
     ended();
   }
+}
+
+/** Programs that run code for Node, but not all of it alike. */
+const OTHERS: Readonly<Record<string, string>> = { bun: 'Bun', deno: 'Deno' };
+
+/**
+ * Refuses to run under another program than Node: Deno 2.9 ends in the middle of a run with exit
+ * code 0, and Bun 1.4 cannot read directories as bytes.
+ *
+ * @param versions the versions of what runs, by its name
+ * @throws RobotsFilterError `usage`
+ */
+export function requireNode(versions: Readonly<Record<string, string | undefined>>): void {
+  for (const [key, name] of Object.entries(OTHERS)) {
+    const version = versions[key];
+    if (version === undefined) continue;
+    throw usageError(
+      `robots-filter runs under Node, and this is ${name} ${version}. Install Node 20.20 or later, and type: node "$(command -v robots-filter)" …`,
+    );
+  }
+}
+
+/**
+ * Makes it an error if the process ends while a run still waits for something: Node ends with
+ * success when nothing is left that could wake it.
+ *
+ * @returns call it when the run has ended
+ */
+function watchEnd(): () => void {
+  const report = (): void => {
+    new Diagnostics(true).error(
+      'the run stopped before its end: the output is incomplete. Run it again; if it stops again, please report it with the command',
+    );
+    process.exitCode = FAILURE;
+  };
+  process.once('beforeExit', report);
+  return () => {
+    process.off('beforeExit', report);
+  };
 }

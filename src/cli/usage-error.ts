@@ -1,4 +1,4 @@
-import { RobotsFilterError } from '../errors.js';
+import { RobotsFilterError } from '../base/errors.js';
 
 /** Characters that no shell interprets, beside letters and digits. */
 const PLAIN = '_-+=@%:,./';
@@ -22,4 +22,32 @@ function shellWord(word: string): string {
       PLAIN.includes(character),
   );
   return isPlain && word !== '' ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
+} /** Exit code of a command that succeeded, whatever the verdicts. */
+export const SUCCESS = 0;
+
+/** Exit code of `check` if some URL is not allowed. */
+export const NOT_ALLOWED = 1;
+
+/** Exit code of `diff --exit-code` if there is a difference. */
+export const DIFFERENT = 1;
+
+/** Exit code of `lint` if there are errors, or more warnings than `--max-warnings`. */
+export const FOUND = 1;
+
+/** Exit code of an error, as in grep and diff. */
+export const FAILURE = 2; /** The commands in addition to the filter, which has no name. */
+export const COMMAND_NAMES = [
+  'compile',
+  'fetch',
+  'check',
+  'lint',
+  'inspect',
+  'audit',
+  'records',
+  'diff',
+  'shard',
+  'captures',
+  'agents',
+  'serve',
+  'completion',
+] as const;

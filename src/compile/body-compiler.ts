@@ -1,17 +1,22 @@
-import { shownValue } from '../arguments.js';
-import { RobotsFilterError } from '../errors.js';
-import type { FileParts, PlacedFile } from '../protocol/file-parser.js';
-import { keptRecords } from '../protocol/other-record-kinds.js';
-import { checkParseOptions, placeRules } from '../protocol/parse.js';
-import { lowerCaseAscii } from '../protocol/product-token.js';
-import type { Profile } from '../protocol/profile.js';
-import type { Warning } from '../protocol/robots-file.js';
-import type { WarningDetail } from '../protocol/warnings.js';
+import { shownValue } from '../base/arguments.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { AutomatonCompiler } from '../kernel/automata.js';
+import { lowerCaseAscii } from '../protocol/agent.js';
+import { keptRecords } from '../protocol/fields.js';
+import {
+  checkParseOptions,
+  type FileParts,
+  type PlacedFile,
+  type PlacedGroup,
+  placeRules,
+  type WarningDetail,
+} from '../protocol/parse.js';
+import { groupsByProductToken, type RulePlaces, type Warning } from '../protocol/robots-file.js';
+import type { Profile } from '../protocol/verdict.js';
+import { ACCESS_UNREACHABLE } from '../table/format.js';
 import { encodeRecordList } from '../table/record-list.js';
-import { CompiledRobots } from './compiled-robots.js';
-import { ByteStore } from './intern/byte-store.js';
-import type { HashKey } from './intern/hash-bytes.js';
-import { RobotsCompiler } from './robots-compiler.js';
+import { ByteStore, type HashKey } from './byte-store.js';
+import { CompiledRobots, type TokenList } from './compiled-robots.js';
 
 /** Options for compiling robots.txt files. */
 export interface CompileOptions {
@@ -32,7 +37,7 @@ export interface CompileOptions {
 }
 
 /** A compiled body. */
-export interface CompiledBody {
+interface CompiledBody {
   /** Number of its record. */
   readonly record: number;
   /** Number of its record list plus one; 0 if it has no other records that are kept. */
@@ -96,5 +101,61 @@ export class BodyCompiler {
     if (!this.#parts.records) return 0;
     const records = keptRecords(file, this.#options.profile, this.#kept);
     return records.length === 0 ? 0 : this.compiled.recordLists.add(encodeRecordList(records)) + 1;
+  }
+}
+
+const ANY_TOKEN = '*';
+
+/** Compiles the groups of parsed robots.txt files into automata and records. */
+class RobotsCompiler {
+  readonly #into: CompiledRobots;
+  readonly #profile: Profile;
+  readonly #kept: ReadonlySet<string> | undefined;
+  readonly #automata = new AutomatonCompiler();
+
+  /** @param kept the product tokens, besides `*`, whose groups count; `undefined` for all */
+  constructor(into: CompiledRobots, profile: Profile, kept: ReadonlySet<string> | undefined) {
+    this.#into = into;
+    this.#profile = profile;
+    this.#kept = kept;
+  }
+
+  /**
+   * Compiles a file; returns the number of its record. A file over its budget denies everything.
+   */
+  compile(file: PlacedFile): number {
+    if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);
+    const compiled = new Map<PlacedGroup, readonly [number, number]>();
+    const lists: TokenList[] = [];
+    for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
+      if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) {
+        this.#into.noteToken(token);
+        continue;
+      }
+      const list: number[] = [];
+      for (const group of groups) {
+        let pair = compiled.get(group);
+        if (pair === undefined) {
+          pair = this.#compileGroup(file.rules, group);
+          compiled.set(group, pair);
+        }
+        list.push(pair[0], pair[1]);
+      }
+      lists.push([this.#into.numberOf(token), list]);
+    }
+    return this.#into.addSuccessful(lists);
+  }
+
+  /**
+   * Compiles a group; returns its automaton plus one, and the line that the lines of its rules are
+   * relative to. Both are 0 if no rule can match.
+   */
+  #compileGroup(
+    rules: RulePlaces,
+    { firstRule, rulesEnd }: PlacedGroup,
+  ): readonly [number, number] {
+    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, this.#profile);
+    if (automaton === undefined) return [0, 0];
+    return [this.#into.automata.add(automaton) + 1, this.#automata.firstLine];
   }
 }

@@ -1,4 +1,3 @@
-import { warnOfMisspeltAgents } from '../agents/unnamed-agents.js';
 import {
   bodyBytes,
   checkFunction,
@@ -6,8 +5,8 @@ import {
   isBytes,
   type OptionKinds,
   shownValue,
-} from '../arguments.js';
-import { RobotsFilterError } from '../errors.js';
+} from '../base/arguments.js';
+import { RobotsFilterError } from '../base/errors.js';
 import {
   type Authority,
   canonicalHost,
@@ -16,16 +15,17 @@ import {
   MAX_PORT,
   parseAuthority,
 } from '../protocol/authority.js';
-import type { Profile } from '../protocol/profile.js';
+import { MESSAGES } from '../protocol/parse.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
-import { MESSAGES } from '../protocol/warnings.js';
+import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
+import type { Profile } from '../protocol/verdict.js';
 import { MAX_HOST_BYTES } from '../table/format.js';
 import type { CompileOptions } from './body-compiler.js';
-import type { Allocate } from './layout/table-layout.js';
-import { PartMerger } from './parallel/part-merger.js';
-import { PartBuilder } from './parallel/table-part.js';
-import type { RobotsDetails } from './robots-details.js';
+import type { RobotsDetails } from './compiled-robots.js';
+import { PartMerger } from './part-merger.js';
 import { type TableBuilderStats, TableContents } from './table-contents.js';
+import type { Allocate } from './table-layout.js';
+import { PartBuilder } from './table-part.js';
 
 /** Number of entries that may wait to be merged. */
 const ENTRIES_OF_PART = 4096;

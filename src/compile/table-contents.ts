@@ -1,19 +1,21 @@
-import { RobotsFilterError } from '../errors.js';
+import { RobotsFilterError } from '../base/errors.js';
 import type { Authority } from '../protocol/authority.js';
-import type { Profile } from '../protocol/profile.js';
 import type { WarningCode } from '../protocol/robots-file.js';
+import type { Profile } from '../protocol/verdict.js';
 import { displaySource } from '../table/display-text.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from '../table/format.js';
+import { AuthoritySet, authorityKey, checkAuthority } from './authority-set.js';
 import { type CompileOptions, keptTokens } from './body-compiler.js';
-import { CompiledRobots } from './compiled-robots.js';
-import { AuthoritySet, authorityKey, checkAuthority } from './intern/authority-set.js';
-import { ByteStore } from './intern/byte-store.js';
-import { drawKey } from './intern/hash-bytes.js';
-import { SourceTemplates, sourceOf } from './layout/source-templates.js';
-import { TableLayout } from './layout/table-layout.js';
-import { FirstSources } from './parallel/first-sources.js';
-import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './parallel/table-part.js';
-import { secondsOf } from './robots-details.js';
+import { ByteStore, drawKey, Uint32List } from './byte-store.js';
+import { CompiledRobots, secondsOf } from './compiled-robots.js';
+import { TableLayout } from './table-layout.js';
+import {
+  BODY_UNAVAILABLE,
+  BODY_UNREACHABLE,
+  FIRST_BODY,
+  SourceTemplates,
+  sourceOf,
+} from './table-part.js';
 
 /** Counts of a table's input. */
 export interface TableBuilderStats {
@@ -158,5 +160,39 @@ export class TableContents {
 
   #warningsByBody(): (readonly [body: number, codes: readonly WarningCode[]])[] {
     return [...this.warnings].sort(([a], [b]) => a - b);
+  }
+}
+
+/** A source: its template and number, as in SourceTemplates, and an authority with its host. */
+export interface FirstSource {
+  readonly template: number;
+  readonly number: number;
+  readonly authority: number;
+}
+
+const WORDS = 3;
+
+/** The first source of each fetched body. */
+class FirstSources {
+  /** The words of each body, WORDS for each: template plus one, number, authority. */
+  readonly #words = new Uint32List();
+
+  /** Notes the source of a body, unless the body has one. */
+  note(body: number, { template, number, authority }: FirstSource): void {
+    const at = WORDS * body;
+    if (this.#words.get(at) !== 0) return;
+    this.#words.set(at, template + 1);
+    this.#words.set(at + 1, number);
+    this.#words.set(at + 2, authority);
+  }
+
+  of(body: number): FirstSource {
+    const words = this.#words;
+    const at = WORDS * body;
+    return {
+      template: words.get(at) - 1,
+      number: words.get(at + 1),
+      authority: words.get(at + 2),
+    };
   }
 }

@@ -1,14 +1,24 @@
-import { COLON, COMMA, CR, DOT, HYPHEN, LOWER_A, LOWER_Z, SLASH, SPACE, TAB } from '../ascii.js';
-import { nameOfAuthority } from '../cache/layout.js';
-import { RobotsFilterError } from '../errors.js';
+import {
+  COLON,
+  COMMA,
+  CR,
+  DOT,
+  HYPHEN,
+  LOWER_A,
+  LOWER_Z,
+  SLASH,
+  SPACE,
+  TAB,
+} from '../base/ascii.js';
+import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
-import { RecordLocator } from '../kernel/record-locator.js';
-import { fieldsOf } from '../pipeline/input/csv/first-row.js';
-import { rowOfLine } from '../pipeline/input/csv/row-line.js';
-import { DescriptorSource } from '../pipeline/input/descriptor.js';
+import { RecordLocator } from '../kernel/scanners.js';
+import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
+import { DescriptorSource } from '../pipeline/input/raw-input.js';
+import { isDigit } from '../protocol/agent.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
-import { isDigit } from '../protocol/byte.js';
+import { nameOfAuthority } from '../sources/item.js';
 import type { FetchAuthority } from './result.js';
 
 /**

@@ -1,23 +1,26 @@
-import { isRedirect } from '../http/url.js';
+import { validateHeaderValue } from 'node:http';
+import { addressKey } from '../base/addresses.js';
+import { isRedirect, redirectUrl } from '../http/url.js';
 import { formatAuthority, withoutFinalDot } from '../protocol/authority.js';
-import { accessResultOfResponse } from './access.js';
-import type { Fetcher, Permit, StoredCopy } from './fetcher.js';
+import { ACCEPT_ENCODING, type Answer, FetchFailure, requestFailure } from './answer.js';
+import { type EndTurn, openConnection, type TakeAddress, Turns } from './connection.js';
 import { cachePolicy, isConfirmedBy, policyUrl, revalidatedHeaders } from './freshness.js';
-import { transfer } from './ftp/ftp-transfer.js';
-import { isHeaderValue } from './http/header-value.js';
-import { exchange } from './http/http-exchange.js';
-import { redirectTarget } from './http/redirect.js';
-import { parseRetryAfter } from './http/retry-after.js';
-import { type FetchOptions, type ResolvedFetchOptions, resolveFetchOptions } from './options.js';
-import type { FetchAuthority, FetchErrorCode, FetchResult } from './result.js';
-import { AbortRelay } from './transport/abort-relay.js';
-import { addressKey } from './transport/addresses.js';
-import type { Answer } from './transport/answer.js';
-import { ACCEPT_ENCODING } from './transport/body.js';
-import { openConnection, type TakeAddress } from './transport/connection.js';
-import { Deadline } from './transport/deadline.js';
-import { FetchFailure, requestFailure } from './transport/failure.js';
-import { type EndTurn, Turns } from './transport/turns.js';
+import { transfer } from './ftp.js';
+import { exchange } from './http-exchange.js';
+import {
+  accessResultOfResponse,
+  type FetchOptions,
+  type ResolvedFetchOptions,
+  resolveFetchOptions,
+} from './options.js';
+import type {
+  FetchAuthority,
+  FetchErrorCode,
+  Fetcher,
+  FetchResult,
+  Permit,
+  StoredCopy,
+} from './result.js';
 
 /** Milliseconds that a fetch gets to end by itself after an abort. */
 const ABORT_GRACE = 20;
@@ -331,4 +334,116 @@ function locate(location: string, from: URL): URL | FetchFailure {
     if (error instanceof FetchFailure) return error;
     throw error;
   }
+} /**
+ * Passes the abort of one signal on to many controllers, with one listener. Node warns of a leak if
+ * a signal has more than ten listeners.
+ */
+class AbortRelay {
+  readonly #waiting = new Map<AbortSignal, Waiting>();
+
+  /**
+   * Aborts the controller when the signal is aborted, or at once if it already is.
+   *
+   * @returns a function that ends the connection between the two
+   */
+  follow(signal: AbortSignal, controller: AbortController, reason: () => unknown): () => void {
+    if (signal.aborted) {
+      controller.abort(reason());
+      return () => undefined;
+    }
+    const waiting = this.#waiting.get(signal) ?? this.#listen(signal);
+    waiting.controllers.set(controller, reason);
+    return () => {
+      waiting.controllers.delete(controller);
+      if (waiting.controllers.size > 0) return;
+      signal.removeEventListener('abort', waiting.listener);
+      if (this.#waiting.get(signal) === waiting) this.#waiting.delete(signal);
+    };
+  }
+
+  #listen(signal: AbortSignal): Waiting {
+    const controllers = new Map<AbortController, () => unknown>();
+    const listener = () => {
+      for (const [controller, reason] of controllers) controller.abort(reason());
+    };
+    const waiting = { controllers, listener };
+    signal.addEventListener('abort', listener);
+    this.#waiting.set(signal, waiting);
+    return waiting;
+  }
+}
+
+interface Waiting {
+  readonly controllers: Map<AbortController, () => unknown>;
+  readonly listener: () => void;
+} /** A timer that can be stopped and started again. */
+class Deadline {
+  readonly #onExpired: () => void;
+  #left: number;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param milliseconds running time after which `onExpired` is called */
+  constructor(milliseconds: number, onExpired: () => void) {
+    this.#left = milliseconds;
+    this.#onExpired = onExpired;
+  }
+
+  start(): void {
+    if (this.#timer !== undefined) return;
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(this.#onExpired, Math.max(this.#left, 0));
+  }
+
+  stop(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#left -= performance.now() - this.#startedAt;
+  }
+}
+
+/** Whether a text can be sent as the value of a header: Latin-1 without control characters. */
+function isHeaderValue(text: string): boolean {
+  try {
+    validateHeaderValue('x', text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves the target of a redirect: see `redirectUrl`.
+ *
+ * @throws FetchFailure `redirect-refused` for a target that is not a URL, and for schemes other
+ *   than http, https and ftp
+ */
+export function redirectTarget(location: string, from: URL): URL {
+  const target = redirectUrl(location, from);
+  if (typeof target === 'string') throw new FetchFailure('redirect-refused', target);
+  return target;
+} /**
+ * Reads a `Retry-After` header, which holds seconds or a date (RFC 9110 section 10.2.3).
+ *
+ * @param now milliseconds since 1970
+ * @returns milliseconds from `now`, from 0 to `cap`; `undefined` if there is no valid header
+ */
+export function parseRetryAfter(
+  value: string | undefined,
+  now: number,
+  cap: number,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  if (text.length === 0) return undefined;
+  const wait = isDecimal(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), cap);
+}
+
+function isDecimal(text: string): boolean {
+  for (const character of text) {
+    if (character < '0' || character > '9') return false;
+  }
+  return true;
 }

@@ -1,4 +1,4 @@
-import { LF } from '../ascii.js';
+import { LF } from '../base/ascii.js';
 /** Whole lines of a byte stream. */
 export interface LineBlock {
   /** Number of the first line, from 1. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The path of this file. In a build it is `__filename`, which bundles of ES modules lack. */
@@ -24,4 +24,21 @@ function findPackage(): string | undefined {
  */
 export function packageFile(path: string): string | undefined {
   return PACKAGE === undefined ? undefined : join(PACKAGE, path);
+}
+
+/**
+ * Path of a built file that threads load, or of the one that starts them; undefined in a bundle,
+ * which has no such files.
+ */
+export function entryFile(
+  name: 'judge' | 'compile' | 'serve' | 'piscina/index',
+): string | undefined {
+  return packageFile(`dist/cjs/${name}.cjs`);
+}
+
+/** The version in package.json. */
+export function version(): string {
+  const file = readFileSync(packageFile('package.json') ?? 'package.json', 'utf8');
+  const { version } = JSON.parse(file) as { version: string };
+  return version;
 }

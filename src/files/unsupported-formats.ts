@@ -1,4 +1,4 @@
-import { COMPRESSIONS, magicsOf } from './compressions.js';
+import { COMPRESSIONS, magicsOf } from './compression.js';
 import { findMagic, type Magic, magicOf, startsWith } from './magic.js';
 
 /**

@@ -2,13 +2,12 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
-import { CR, LF, SEMICOLON, SPACE, TAB, TILDE } from '../ascii.js';
-import { GzipDecompressor } from '../files/gzip-decompressor.js';
+import { CR, LF, SEMICOLON, SPACE, TAB, TILDE } from '../base/ascii.js';
+import { GzipDecompressor } from '../files/gzip.js';
 import { startsWith } from '../files/magic.js';
 import { unsupportedBody } from '../files/unsupported-formats.js';
-import { ZstdDecompressor } from '../files/zstd/decompressor.js';
-import { isBinary } from '../protocol/binary-body.js';
-import { utf16Order } from '../protocol/encoding.js';
+import { ZstdDecompressor } from '../files/zstd/decoder.js';
+import { isBinary, utf16Order } from '../protocol/encoding.js';
 
 /**
  * Maximum number of encodings. No server needs more than one, and each one multiplies the size of a

@@ -1,4 +1,4 @@
-import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../ascii.js';
+import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../base/ascii.js';
 import { contentEncodings } from './body.js';
 
 /**

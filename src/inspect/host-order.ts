@@ -1,6 +1,7 @@
-import { firstStrings, type Strings, sortStrings } from '../string-sort.js';
+import { firstStrings, type Strings, sortStrings } from '../base/string-sort.js';
 import { MAX_HOST_BYTES } from '../table/format.js';
-import { SHARD_SPAN, type TableView } from './table-view.js';
+import type { MergedGroup, TableAuthority, TableHost, TableRule } from '../view/table-content.js';
+import { SHARD_SPAN, type TableView } from '../view/table-view.js';
 
 /** Hosts for which there is room at first. */
 const INITIAL = 1024;
@@ -16,7 +17,7 @@ export function sortedPlaces(view: TableView): Float64Array {
 }
 
 /** Things that have a count and a host. */
-export interface CountedOfHosts {
+interface CountedOfHosts {
   /** Positive numbers. */
   readonly counts: Float64Array;
   /** The offset of the record of a host in the table. */
@@ -108,4 +109,77 @@ function nameWord(table: TableView, place: number, offset: number, next: number)
   if (left > 2) word |= (bytes[from + 2] as number) << 8;
   if (left > 3) word |= bytes[from + 3] as number;
   return word;
+}
+
+/** A rule of a table, and the robots.txt that has it. */
+interface PlacedRule {
+  readonly host: TableHost;
+  readonly authority: TableAuthority;
+  readonly rule: TableRule;
+  /** The merged group that has the rule, and all its rules by line, ascending. */
+  readonly group: MergedGroup;
+  readonly rules: ReadonlyMap<number, TableRule>;
+}
+
+/** A group, and its rules by line once they are read. */
+interface ReadGroup {
+  readonly group: MergedGroup;
+  rules: ReadonlyMap<number, TableRule> | undefined;
+}
+
+/** Finds rules by the place that the kernel reports: an authority, and a line. */
+export class DecidedRules {
+  readonly #view: TableView;
+  /** The groups of the robots record that was read last: neighbours often share a record. */
+  #robots = 0;
+  #groups: readonly ReadGroup[] = [];
+
+  constructor(view: TableView) {
+    this.#view = view;
+  }
+
+  /**
+   * Finds a rule.
+   *
+   * @param authority offset of the authority
+   * @throws RobotsFilterError `table` if the table has no such rule
+   */
+  find(authority: number, line: number): PlacedRule {
+    const host = this.#view.hostAt(this.#view.placeOfAuthority(authority));
+    const own = host.authorities.find(({ at }) => at === authority);
+    if (own !== undefined) {
+      for (const read of nearestFirst(this.#groupsOf(own.robots), line)) {
+        const { group } = read;
+        read.rules ??= new Map(this.#view.rules(group).map((each) => [each.line, each]));
+        const rule = read.rules.get(line);
+        if (rule !== undefined) return { host, authority: own, rule, group, rules: read.rules };
+      }
+    }
+    throw this.#view.reader.damaged(`the authority at ${authority} has no rule on line ${line}`);
+  }
+
+  #groupsOf(robots: number): readonly ReadGroup[] {
+    if (robots !== this.#robots) {
+      this.#groups = this.#view.groups(robots).map((group) => ({ group, rules: undefined }));
+      this.#robots = robots;
+    }
+    return this.#groups;
+  }
+}
+
+/**
+ * All groups, those first whose rules begin last before the line: the rule is theirs, so that few
+ * groups of many are read.
+ */
+function* nearestFirst(groups: readonly ReadGroup[], line: number): Iterable<ReadGroup> {
+  let nearest = 0;
+  for (const { group } of groups) {
+    for (const { firstLine } of group.groups) {
+      if (firstLine <= line) nearest = Math.max(nearest, firstLine);
+    }
+  }
+  const isNear = ({ group }: ReadGroup): boolean =>
+    group.groups.some(({ firstLine }) => firstLine === nearest);
+  for (const group of groups) if (isNear(group)) yield group;
+  for (const group of groups) if (!isNear(group)) yield group;
 }

@@ -1,15 +1,12 @@
-import type { AccessResult } from '../protocol/access.js';
+import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
+import { movedGroup } from '../judge/open-shards.js';
+import { PairCache, type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
+import type { AccessResult } from '../protocol/verdict.js';
 import { MAX_GROUP_RULES } from '../table/format.js';
-import { type AgentLists, ANY, agentLists, type Link, linksOf } from './agent-lists.js';
-import { AutomatonView } from './automaton-view.js';
-import type { GroupLists } from './group-lists.js';
-import { PairCache } from './pair-cache.js';
-import { type RuleSummary, summarise } from './reach.js';
-import { movedGroup } from './sharded-view.js';
-import type { TableGroup, TablePattern } from './table-content.js';
-import type { TableReader } from './table-reader.js';
-import { SHARD_SPAN, type TableView } from './table-view.js';
+import { AutomatonView } from '../view/automaton-view.js';
+import type { TableGroup, TablePattern, TableReader } from '../view/table-content.js';
+import { type GroupLists, SHARD_SPAN, type TableView } from '../view/table-view.js';
 
 /** What a robots.txt says to an agent. */
 export interface AgentSummary extends RuleSummary {

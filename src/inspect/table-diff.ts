@@ -1,11 +1,10 @@
 import { Buffer } from 'node:buffer';
+import { differingPaths } from '../patterns/differing-paths.js';
+import { PairCache, type Reach, rankedRules, reachOf } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
-import { differingPaths } from './differing-paths.js';
-import { PairCache } from './pair-cache.js';
-import { type Reach, rankedRules, reachOf } from './reach.js';
+import type { TableAuthority, TableGroup, TablePattern } from '../view/table-content.js';
+import type { TableView } from '../view/table-view.js';
 import { TableAudit } from './table-audit.js';
-import type { TableAuthority, TableGroup, TablePattern } from './table-content.js';
-import type { TableView } from './table-view.js';
 
 /** What has changed for an agent at a host, by effect. */
 export interface AgentChange {

@@ -1,6 +1,6 @@
 /**
  * The memory in which the kernel compiles a group of rules into an automaton
- * (assembly/compile/automaton.ts). The kernel and compile/automaton/automaton-compiler.ts both
+ * (assembly/compile/automaton.ts). The kernel and kernel/automata.ts both
  * compile this file, so it holds integer constants and nothing else. Offsets count bytes.
  *
  *     block | text | places of rules | memory that the kernel lays out itself
@@ -33,7 +33,7 @@ export const COMPILE_LOADED_ITEMS = COMPILE_LOADED + WORD;
 export const COMPILE_LENGTH = COMPILE_LOADED_ITEMS + WORD;
 /** The end of what the kernel has written. */
 export const COMPILE_END = COMPILE_LENGTH + WORD;
-/** u8: the rarity of each byte in URLs, and of ANY (compile/automaton/byte-shares.ts). */
+/** u8: the rarity of each byte in URLs, and of ANY (kernel/automata.ts). */
 export const COMPILE_RARITY = COMPILE_END + WORD;
 /** The byte of a window that any byte of a text matches. */
 export const ANY = 256;
@@ -43,7 +43,7 @@ export const ANY = 256;
  */
 export const COMPILE_SHARES = (COMPILE_RARITY + ANY + 1 + LONG - 1) & -LONG;
 export const SHARES_OF_SET = 256 * LONG;
-/** The memory of the buckets: BUCKETS_… of assembly/compile/buckets.ts. */
+/** The memory of the buckets: BUCKETS_… of kernel/assembly/compile/blocks.ts. */
 export const COMPILE_BUCKETS = COMPILE_SHARES + 4 * SHARES_OF_SET;
 export const COMPILE_BUCKETS_BYTES = 10 * 1024;
 export const COMPILE_BYTES = COMPILE_BUCKETS + COMPILE_BUCKETS_BYTES;

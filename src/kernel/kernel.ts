@@ -1,13 +1,18 @@
-import { RobotsFilterError } from '../errors.js';
+import { readFileSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { RobotsFilterError } from '../base/errors.js';
+import { embedded } from '../files/embedded.js';
+import { packageFile } from '../files/package-file.js';
 import { canonicalHost } from '../protocol/authority.js';
+import { COPY_MARGIN, GROUP_LINES, MARGIN, SCRATCH_FACTOR, SCRATCH_MARGIN } from './layout.js';
 
 /** The kernel's exports; see assembly/index.ts. Arguments are addresses, in bytes of the memory. */
 export interface Kernel {
-  /** Decides about the lines of the task at `task`; returns RUN_… of layout.ts. */
+  /** Decides about the lines of the task at `task`; returns RUN_… of sources/item.ts. */
   run(task: number): number;
   /**
    * Divides the lines of the task at `task` by the memory that has their host; see DIVISION_… of
-   * layout.ts.
+   * sources/item.ts.
    */
   divide(task: number, division: number): void;
   /**
@@ -57,7 +62,7 @@ export interface Kernel {
   setText(item: number, text: number, bytes: number): void;
   /** Writes the automaton of the loaded rules; returns its address. */
   writeAutomaton(block: number): number;
-  /** Adds the blocks `from`–`end` to the lanes of a checksum; see checksum.ts. */
+  /** Adds the blocks `from`–`end` to the lanes of a checksum; see kernel/hashes.ts. */
   addBlocks(lanes: number, from: number, end: number): void;
   /** The keyed hash of a canonical host, as a signed number of 32 bits. */
   hashHost(key: number, host: number, bytes: number): number;
@@ -87,7 +92,7 @@ export function createMemory(bytes: number): WebAssembly.Memory {
  *
  * @throws RobotsFilterError `limit` if the system refuses the addresses
  */
-export function growMemory(memory: WebAssembly.Memory, pages: number): number {
+function growMemory(memory: WebAssembly.Memory, pages: number): number {
   return granted(() => memory.grow(pages));
 }
 
@@ -120,4 +125,134 @@ export function instantiateKernel(module: WebAssembly.Module, memory: WebAssembl
   const instance = new WebAssembly.Instance(module, { env: { memory }, environment });
   // The exports are those of assembly/index.ts; no type of the platform describes them.
   return instance.exports as unknown as Kernel;
+}
+
+let kernel: WebAssembly.Module | undefined;
+
+/**
+ * The compiled kernel, compiled once on each thread.
+ *
+ * @throws RobotsFilterError `usage` on a machine that stores the high byte of a word first; `input`
+ *   if the file of the kernel is missing
+ */
+export function kernelModule(): WebAssembly.Module {
+  if (kernel === undefined) {
+    requireLittleEndian(endianness());
+    kernel = new WebAssembly.Module(kernelBytes());
+  }
+  return kernel;
+}
+
+/**
+ * Tables and the memory of WebAssembly are little-endian. Typed arrays have the byte order of the
+ * machine, and all of src reads words through them.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function requireLittleEndian(order: 'BE' | 'LE'): void {
+  if (order === 'LE') return;
+  throw new RobotsFilterError(
+    'usage',
+    'This machine is big-endian. robots-filter needs a little-endian machine, such as x86-64 or ARM64',
+  );
+}
+
+/** The kernel: a file of the package, or the copy in a bundle. */
+export function kernelBytes(): Uint8Array {
+  const file = packageFile('dist/kernel/kernel.wasm');
+  return file === undefined ? embedded().kernel() : readFileSync(file);
+}
+
+/**
+ * A kernel with its own small memory, for a function that needs no table. Each caller lays out its
+ * blocks from FIRST_ADDRESS on.
+ */
+export class PrivateKernel {
+  readonly kernel: Kernel;
+  readonly #memory: WebAssembly.Memory;
+  #bytes: Uint8Array;
+
+  constructor() {
+    this.#memory = createMemory(PAGE_BYTES);
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.kernel = instantiateKernel(kernelModule(), this.#memory);
+  }
+
+  /**
+   * The memory, with at least `end` bytes and the MARGIN that the kernel may read and write after
+   * them. A later call may return another array, if the memory has grown.
+   */
+  bytes(end: number): Uint8Array {
+    const need = end + MARGIN;
+    if (need > this.#bytes.length) {
+      // The kernel may have added memory.
+      const lacking = need - this.#memory.buffer.byteLength;
+      if (lacking > 0) growMemory(this.#memory, Math.ceil(lacking / PAGE_BYTES));
+      this.#bytes = new Uint8Array(this.#memory.buffer);
+    }
+    return this.#bytes;
+  }
+}
+
+/** The first address for a block: the kernel may read one byte before a block. */
+export const FIRST_ADDRESS = 64;
+
+/** A region of a memory, in bytes; both ends are page boundaries. */
+export interface Region {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** Hands out regions of one memory, and grows the memory; returned regions are reused. */
+export class Arena {
+  readonly memory: WebAssembly.Memory;
+  #free: Region[] = [];
+
+  constructor(memory: WebAssembly.Memory) {
+    this.memory = memory;
+  }
+
+  /**
+   * Returns a region of at least `bytes` bytes, whose content is undefined.
+   *
+   * @throws RobotsFilterError `limit` if the memory would pass 4 GiB, or the system refuses the
+   *   addresses
+   */
+  take(bytes: number): Region {
+    const pages = Math.ceil(bytes / PAGE_BYTES);
+    const wanted = pages * PAGE_BYTES;
+    const index = this.#free.findIndex((region) => region.bytes >= wanted);
+    const found = this.#free[index];
+    if (found !== undefined) {
+      this.#free.splice(index, 1);
+      if (found.bytes > wanted) {
+        this.#free.push({ address: found.address + wanted, bytes: found.bytes - wanted });
+      }
+      return { address: found.address, bytes: wanted };
+    }
+    const held = this.memory.buffer.byteLength / PAGE_BYTES;
+    if (held + pages > MAX_PAGES) {
+      throw new RobotsFilterError(
+        'limit',
+        `${bytes} more bytes do not fit: a table and the batches in flight share 4 GiB; ` +
+          'lower --max-line-bytes or --threads, or split the table',
+      );
+    }
+    return { address: growMemory(this.memory, pages) * PAGE_BYTES, bytes: wanted };
+  }
+
+  /** Takes a region back. Do not use the region afterwards. */
+  give(region: Region): void {
+    this.#free.push(region);
+  }
+}
+
+/**
+ * Bytes of scratch memory that suffice for any input; SCRATCH_FACTOR in sources/item.ts has the proof.
+ *
+ * @param inputBytes bytes of the batch, or of the one URL
+ * @param lines upper bound of the input's lines, if it is below GROUP_LINES
+ */
+export function scratchBytes(inputBytes: number, lines: number = GROUP_LINES): number {
+  return SCRATCH_FACTOR * inputBytes + COPY_MARGIN * Math.min(lines, GROUP_LINES) + SCRATCH_MARGIN;
 }

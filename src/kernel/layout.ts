@@ -95,7 +95,7 @@ export const RUN_BAD_RECORD = 3;
 /** The counters of rules have no room for another line: prune them and call again. */
 export const RUN_RULES_FULL = 4;
 
-// ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/shares.ts)
+// ---- Division: a batch whose hosts lie in several memories, for one thread (kernel/assembly/counts.ts)
 
 /** Address of the bank of each shard, 16 bits each. A bank is a memory with some of the shards. */
 export const DIVISION_BANKS = 0;
@@ -348,7 +348,7 @@ export const LINE_END = LINE_START + WORD;
 export const LINE_NUMBER = LINE_END + WORD;
 /** Address of its newline, or the end of the input. */
 export const LINE_NEWLINE = LINE_NUMBER + WORD;
-/** An outcome, or PENDING or EMPTY (assembly/memory/line.ts). */
+/** An outcome, or PENDING or EMPTY (kernel/assembly/memory.ts). */
 export const LINE_OUTCOME = LINE_NEWLINE + WORD;
 /** The URL, in the line or in scratch memory; LINE_URL is 0 if the record has none. */
 export const LINE_URL = LINE_OUTCOME + WORD;
@@ -546,7 +546,7 @@ export const RULES_ENTRIES = RULES_NOTES + NOTES_MOST * NOTE_BYTES;
 export const MARGIN = 256;
 /**
  * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in
- * kernel/scratch.ts computes the sum):
+ * kernel/kernel.ts computes the sum):
  *
  *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
  *
@@ -562,7 +562,7 @@ export const MARGIN = 256;
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
  * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, and one bit
- * for each bracket that is open (json/strict.ts). SCRATCH_MARGIN has room for the slash that a
+ * for each bracket that is open (kernel/assembly/json/locate-url.ts). SCRATCH_MARGIN has room for the slash that a
  * path may lack, and for what vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
@@ -570,4 +570,18 @@ export const SCRATCH_FACTOR = 4;
 export const COPY_MARGIN = 16;
 export const SCRATCH_MARGIN = 128;
 /** Bytes of a bad line that its record shows. */
-export const BAD_INPUT_LIMIT = 1024;
+export const BAD_INPUT_LIMIT = 1024; /**
+ * The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this file, so it
+ * holds integer constants and nothing else.
+ */
+
+/** Lanes of 32 bits, and the bytes of a block: a word for each lane. */
+export const LANES = 32;
+export const BLOCK_BYTES = 128;
+
+// The primes of XXH32: 0x9e3779b1, 0x85ebca77 and 0xc2b2ae3d as signed numbers.
+export const PRIME_1 = -1640531535;
+export const PRIME_2 = -2048144777;
+export const PRIME_3 = -1028477379;
+/** How far a lane is turned in each round, in bits. */
+export const TURN = 13;

@@ -1,6 +1,6 @@
-import { RobotsFilterError } from '../errors.js';
-import { lowerCaseAscii } from '../protocol/product-token.js';
-import { VERDICTS } from '../protocol/verdict.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
+import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
   AGENT_BYTES,
@@ -27,9 +27,29 @@ import {
   FORMAT_OFFSETS,
   FORMAT_TEXT,
   FORMAT_TSV,
+  FRAGMENT_AGENT,
+  FRAGMENT_ALLOW,
+  FRAGMENT_BAD_END,
+  FRAGMENT_BAD_INPUT,
+  FRAGMENT_BAD_LINE,
+  FRAGMENT_DISALLOW,
+  FRAGMENT_LINE,
+  FRAGMENT_MASK_ALLOWED,
+  FRAGMENT_MASK_DENIED,
+  FRAGMENT_REASON,
+  FRAGMENT_REASONS,
+  FRAGMENT_REASONS_OPEN,
+  FRAGMENT_RULE,
+  FRAGMENT_RULES_OPEN,
+  FRAGMENT_SHARD_END,
+  FRAGMENT_SOURCE,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  FRAGMENT_TEXT,
+  FRAGMENTS,
   FRAME_OUTCOMES,
+  FRAME_RECORD,
+  FRAME_URL,
   HOST_COUNTS_BYTES,
   MARGIN,
   MAX_AGENTS,
@@ -66,6 +86,7 @@ import {
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
   QUERY_SEEN,
+  QUERY_SHARD_QUERIES,
   QUERY_SHARDS,
   QUERY_STRICT,
   QUERY_TABLE,
@@ -73,18 +94,21 @@ import {
   ROW_MARK_BYTES,
   RULE_BYTES,
   RULES_ENTRIES,
+  TASK_FLAGS,
+  TASK_INPUT,
+  TASK_INPUT_END,
+  TASK_LINES,
+  TASK_OUTPUT,
+  TASK_OUTPUT_END,
+  TASK_PLACES,
+  TASK_QUERY,
+  TASK_SCRATCH,
+  TASK_SCRATCH_END,
+  TASK_WORKER,
   WORKER_TALLY,
 } from './layout.js';
-import { fragments, inString, verdictFragments } from './query-fragments.js';
-import {
-  type Conversion,
-  conversionOf,
-  type LineFormat,
-  type OutputMode,
-  type QuerySettings,
-} from './query-settings.js';
 
-/** Address of a query's block, and the bytes that its runs need; see layout.ts. */
+/** Address of a query's block, and the bytes that its runs need; see sources/item.ts. */
 export interface Query {
   readonly address: number;
   /** Bytes of output that a line may need for each of its own. */
@@ -380,4 +404,317 @@ function firstRuleEntries(most: number): number {
 /** Bytes of the counters of hosts in a worker block. */
 function countBytes({ countedSlots = 0, agents }: QuerySettings): number {
   return countedSlots * agents.length * HOST_COUNTS_BYTES;
+}
+
+/**
+ * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
+ * row. The rows of Parquet come as JSON objects.
+ */
+export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
+/**
+ * What the lines of a query are. With `offsets` each is the place of a value of a column, and only
+ * the conversion `outcomes` can be written.
+ */
+type LineFormat = RecordFormat | 'offsets';
+/**
+ * The output of a run: each record with its verdict; the records whose URL all agents may fetch;
+ * the records whose URL some agent may not fetch; the verdicts alone, a line for each record; or
+ * `{"allowed":true}` or `{"allowed":false}` in place of the verdicts.
+ */
+export type OutputMode = 'annotate' | 'allowed' | 'denied' | 'verdicts' | 'mask-ndjson';
+
+/**
+ * What comes out in place of each record: its URL and verdicts in another format; for Parquet the
+ * bytes that kernel/layout.ts describes, with or without the URL.
+ */
+export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcomes';
+
+/** What a run asks about every URL. */
+export interface QuerySettings {
+  readonly google: boolean;
+  readonly agents: readonly Agent[];
+  readonly format: LineFormat;
+  readonly output: OutputMode;
+  /**
+   * `undefined`: records come out in their own format. Without effect where verdicts come out
+   * alone.
+   */
+  readonly conversion?: Conversion | undefined;
+  readonly unknown: Exclude<Verdict, 'invalid'>;
+  readonly explain: boolean;
+  readonly strict: boolean;
+  /** Maximum length of a line, in bytes. A longer line is an invalid record. */
+  readonly maxLineBytes: number;
+  /** Path of the member that holds the URL: one key for each level. */
+  readonly urlField: readonly string[];
+  /** The column of rows that holds the URL, from 0; it may be changed later. Default 0. */
+  readonly column?: number;
+  /** Fields of each row; it may be changed later. 0, the default, for any number. */
+  readonly rowFields?: number;
+  /** The most that `rowFields` may become. Default: `rowFields`. */
+  readonly mostRowFields?: number;
+  /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
+  readonly verdictField: string | undefined;
+  /** Offset of the robots record that counts for every host; 0 to look hosts up. */
+  readonly anyHost: number;
+  /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
+  readonly seenSlots: number;
+  /** Slots of the table, to count the verdicts of each; 0, the default, to count none. */
+  readonly countedSlots?: number | undefined;
+  /**
+   * Entries of the counters of rules: a power of two, RULE_ENTRIES_PER_AGENT for each agent at
+   * least; 0, the default, to count none.
+   */
+  readonly ruleEntries?: number | undefined;
+  /**
+   * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
+   */
+  readonly shards?: number | undefined;
+  /** Whether the number of the shard comes out in place of the verdict; for one agent. */
+  readonly addsShard?: boolean | undefined;
+  /** Whether each record comes out in a frame with its URL (kernel/layout.ts, FRAME_…). */
+  readonly frames?: boolean | undefined;
+}
+
+/** The member or column that holds the URL in a conversion. */
+export const CONVERTED_URL = 'url';
+
+/** The default query: NDJSON annotated for `*`. */
+export const DEFAULT_SETTINGS: QuerySettings = {
+  google: false,
+  agents: [{ name: '*', chain: ['*'] }],
+  format: 'ndjson',
+  output: 'annotate',
+  unknown: 'unknown',
+  explain: false,
+  strict: false,
+  maxLineBytes: 1 << 24,
+  urlField: ['url'],
+  verdictField: undefined,
+  anyHost: 0,
+  seenSlots: 0,
+};
+
+/** The conversion that takes place; `undefined` for none. */
+function conversionOf({ output, conversion }: QuerySettings): Conversion | undefined {
+  return output === 'verdicts' || output === 'mask-ndjson' ? undefined : conversion;
+}
+
+/** The member with the number of a record that is not an object; text and rows have none. */
+const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
+  text: ',"line":',
+  ndjson: ',"line":',
+  json: ',"record":',
+  csv: ',"row":',
+  tsv: ',"row":',
+  parquet: ',"row":',
+  offsets: ',"row":',
+};
+
+/** A text as the inside of a JSON string, safe on a terminal. */
+function inString(text: string): string {
+  return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
+}
+
+/** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
+function verdictFragments(settings: QuerySettings, index: number): string[] {
+  const { agents, verdictField } = settings;
+  const format = conversionOf(settings) ?? settings.format;
+  if (settings.addsShard === true) return shardFragments(settings, format);
+  const isLast = index === agents.length - 1;
+  if (settings.output === 'verdicts') {
+    return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
+  }
+  if (format === 'csv') return VERDICTS.map((verdict) => `,${verdict}`);
+  if (format === 'tsv') return VERDICTS.map((verdict) => `\t${verdict}`);
+  if (format === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
+  const several = agents.length > 1;
+  const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
+  if (!several) return VERDICTS.map((verdict) => `${field}"${verdict}"`);
+  const name = inString((agents[index] as Agent).name);
+  const before = `${index === 0 ? `${field}{` : ','}"${name}":`;
+  return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
+}
+
+/** The text before the number of the shard, by verdict; for `invalid` the text in its place. */
+function shardFragments({ verdictField = 'shard' }: QuerySettings, format: string): string[] {
+  const starts: Readonly<Record<string, readonly [before: string, invalid: string]>> = {
+    text: ['', '\t'],
+    csv: [',', ','],
+    tsv: ['\t', '\t'],
+  };
+  const field = `"${inString(verdictField)}":`;
+  const [before, invalid] = starts[format] ?? [field, `${field}null`];
+  return VERDICTS.map((verdict) => (verdict === 'invalid' ? invalid : before));
+}
+
+/** The other words of the members, in the order of the FRAGMENT_ constants. */
+function fragments(settings: QuerySettings): string[] {
+  const words = new Array<string>(FRAGMENTS).fill('');
+  REASONS.forEach((reason, index) => {
+    words[FRAGMENT_REASONS + index] = reason;
+  });
+  words[FRAGMENT_REASONS_OPEN] = '"reasons":{';
+  words[FRAGMENT_RULES_OPEN] = '"rules":{';
+  words[FRAGMENT_LINE] = '{"line":';
+  words[FRAGMENT_TEXT] = ',"text":"';
+  words[FRAGMENT_AGENT] = ',"agent":"';
+  words[FRAGMENT_SOURCE] = ',"source":"';
+  words[FRAGMENT_RULE] = '"rule":';
+  words[FRAGMENT_REASON] = '"reason":';
+  words[FRAGMENT_DISALLOW] = 'Disallow: ';
+  words[FRAGMENT_ALLOW] = 'Allow: ';
+  words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];
+  words[FRAGMENT_BAD_INPUT] = ',"input":"';
+  words[FRAGMENT_BAD_END] = '"}';
+  const keys = settings.conversion === undefined ? settings.urlField : [CONVERTED_URL];
+  words[FRAGMENT_STRING_OPEN] = keys.map((key) => `{"${inString(key)}":`).join('');
+  words[FRAGMENT_STRING_CLOSE] = '}'.repeat(keys.length - 1);
+  words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
+  words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
+  words[FRAGMENT_SHARD_END] = (conversionOf(settings) ?? settings.format) === 'text' ? '\t' : '';
+  return words;
+}
+
+/** A table that a query asks: all of it, or one shard. */
+export interface QueryTable {
+  /** Address of the table. */
+  readonly table: number;
+  /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
+  tokenNumber(token: string): number;
+  /** Slots of the shards before this one, a multiple of 64. Default 0. */
+  readonly firstSlot?: number;
+}
+
+const POINTER = 4;
+
+/**
+ * An upper bound of the bytes that `encodeShardQueries` writes.
+ *
+ * @param tables their number
+ */
+export function shardQueryBytes(settings: QuerySettings, tables: number): number {
+  const { shards = 0, addsShard = false } = settings;
+  if (shards === 0 || addsShard) return queryBytes(settings);
+  return (tables + 1) * roomOf(settings) + POINTER * tables + MARGIN;
+}
+
+/** Bytes between two queries. */
+function roomOf(settings: QuerySettings): number {
+  return (queryBytes(settings) + 63) & ~63;
+}
+
+/**
+ * Encodes a query for a table in one piece or in shards. The first query is the run's; for a table
+ * in shards, the addresses of the shards' queries follow it, and then those queries. The address is
+ * 0 for a shard that is not in memory.
+ *
+ * @param tables the table, or all its shards in order; `settings.shards` is their number then
+ * @throws RobotsFilterError as `encodeQuery`
+ */
+export function encodeShardQueries(
+  settings: QuerySettings,
+  address: number,
+  tables: readonly (QueryTable | undefined)[],
+): { query: Query; bytes: Uint8Array } {
+  const first = tables.find((table) => table !== undefined);
+  if (first === undefined) throw new Error('a query needs a table');
+  const encode = (at: number, asked: QueryTable): { query: Query; bytes: Uint8Array } =>
+    encodeQuery(settings, at, asked.table, (token) => asked.tokenNumber(token));
+  const own = encode(address, first);
+  const { shards = 0, addsShard = false } = settings;
+  if (shards === 0 || addsShard) return own;
+  if (tables.length !== shards) throw new Error(`${tables.length} tables for ${shards} shards`);
+  const room = roomOf(settings);
+  const bytes = new Uint8Array(shardQueryBytes(settings, shards));
+  const view = new DataView(bytes.buffer);
+  const firstQuery = room + ((POINTER * shards + 63) & ~63);
+  bytes.set(own.bytes);
+  view.setUint32(QUERY_SHARD_QUERIES, address + room, true);
+  tables.forEach((table, shard) => {
+    if (table === undefined) return;
+    const at = firstQuery + shard * room;
+    bytes.set(encode(address + at, table).bytes, at);
+    view.setUint32(room + POINTER * shard, address + at, true);
+    // The marks and the counters of all shards lie one after another.
+    const { firstSlot = 0 } = table;
+    const move = (field: number, distance: number): void => {
+      const start = view.getUint32(at + field, true);
+      if (start !== 0) view.setUint32(at + field, start + distance, true);
+    };
+    move(QUERY_SEEN, firstSlot / 8);
+    move(QUERY_COUNTS, firstSlot * settings.agents.length * HOST_COUNTS_BYTES);
+  });
+  return { query: own.query, bytes };
+}
+
+/** Addresses of all blocks that the kernel needs for a batch; sources/item.ts has the sizes. */
+export interface TaskAddresses {
+  readonly query: number;
+  readonly worker: number;
+  readonly scratch: number;
+  readonly scratchEnd: number;
+  readonly input: number;
+  readonly inputEnd: number;
+  readonly output: number;
+  readonly outputEnd: number;
+  /** Default: the input is the whole batch. */
+  readonly places?: number;
+}
+
+/**
+ * Writes the task of a batch, before its first line is done.
+ *
+ * @param words the words of the task block
+ * @param flags TASK_LINE_BASE_KNOWN, TASK_OVERLONG
+ */
+export function writeTask(
+  words: Int32Array | Uint32Array,
+  addresses: TaskAddresses,
+  flags: number,
+): void {
+  words[TASK_QUERY / 4] = addresses.query;
+  words[TASK_WORKER / 4] = addresses.worker;
+  words[TASK_SCRATCH / 4] = addresses.scratch;
+  words[TASK_SCRATCH_END / 4] = addresses.scratchEnd;
+  words[TASK_INPUT / 4] = addresses.input;
+  words[TASK_INPUT_END / 4] = addresses.inputEnd;
+  words[TASK_OUTPUT / 4] = addresses.output;
+  words[TASK_OUTPUT_END / 4] = addresses.outputEnd;
+  words[TASK_PLACES / 4] = addresses.places ?? 0;
+  words[TASK_LINES / 4] = 0;
+  words[TASK_FLAGS / 4] = flags;
+}
+
+/** A record of the output, and what it is about. */
+export interface Frame {
+  /** With its line end. */
+  readonly record: Buffer;
+  /** Empty if the record has none. */
+  readonly url: Buffer;
+  /** `verdict << 4 | reason` of each agent. */
+  readonly outcomes: Buffer;
+}
+
+/**
+ * Reads the frames of an output (kernel/layout.ts, QUERY_FRAMES).
+ *
+ * @returns the offset of the frame that is not complete
+ */
+export function readFrames(bytes: Buffer, agents: number, onFrame: (frame: Frame) => void): number {
+  let at = 0;
+  while (at + FRAME_OUTCOMES <= bytes.length) {
+    const outcomesAt = at + FRAME_OUTCOMES;
+    const urlAt = outcomesAt + agents;
+    const recordAt = urlAt + bytes.readUInt32LE(at + FRAME_URL);
+    const end = recordAt + bytes.readUInt32LE(at + FRAME_RECORD);
+    if (end > bytes.length) break;
+    onFrame({
+      record: bytes.subarray(recordAt, end),
+      url: bytes.subarray(urlAt, recordAt),
+      outcomes: bytes.subarray(outcomesAt, urlAt),
+    });
+    at = end;
+  }
+  return at;
 }

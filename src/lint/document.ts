@@ -1,12 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { ASTERISK, HASH } from '../ascii.js';
-import { isLineEnd } from '../protocol/byte.js';
+import { ASTERISK, HASH } from '../base/ascii.js';
+import { endOfProductToken, isLineEnd } from '../protocol/agent.js';
 import { textOf } from '../protocol/encoding.js';
-import { GRAMMARS, type Key } from '../protocol/grammar.js';
-import { LineCursor } from '../protocol/lines.js';
-import { MIN_BYTES } from '../protocol/parsing-limits.js';
-import { endOfProductToken } from '../protocol/product-token.js';
-import { type LineForm, RecordCursor } from '../protocol/record.js';
+import { GRAMMARS, type Key, LineCursor, type LineForm, RecordCursor } from '../protocol/lines.js';
+import { MIN_BYTES } from '../protocol/verdict.js';
 import type { Span } from './finding.js';
 
 /** A line as the `rfc9309` profile reads it. Offsets are in the bytes of the document. */

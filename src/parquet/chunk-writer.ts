@@ -1,18 +1,29 @@
-import { RobotsFilterError } from '../errors.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { type Codec, SNAPPY } from './codecs.js';
+import { CHUNK, COLUMN, FILE, GROUP, MAX_FOOTER, MAX_ROW_GROUPS, NUM_CHILDREN } from './footer.js';
 import {
-  ADDED_TYPES,
-  type AddedColumn,
-  type AddedValues,
-  schemaElementOf,
-} from './added-column.js';
-import { SNAPPY } from './codecs.js';
-import type { EncodedPage } from './encode.js';
-import { encodeDataPage, encodeDictionaryPage, selectValues } from './encode.js';
-import { CHUNK, COLUMN, FILE, GROUP, MAX_FOOTER, MAX_ROW_GROUPS } from './footer.js';
-import { type ByteArrays, countOf, ENCODING, type FixedValues } from './page-values.js';
-import { NUM_CHILDREN } from './schema.js';
-import { BINARY, I32, STRUCT, type ThriftStruct } from './thrift.js';
-import { encodeThrift, i32, i64, list, text } from './thrift-writer.js';
+  type ByteArrays,
+  countOf,
+  ENCODING,
+  encodeHybrid,
+  type FixedValues,
+  type PageValues,
+  type PlainValues,
+} from './page-values.js';
+import { HEADER, MAX_PAGE, PAGE } from './pages.js';
+import {
+  BINARY,
+  encodeThrift,
+  I32,
+  i32,
+  i64,
+  list,
+  STRUCT,
+  struct,
+  type ThriftField,
+  type ThriftStruct,
+  text,
+} from './thrift.js';
 
 /** A target for the bytes of a file, in order. */
 export interface ByteSink {
@@ -257,4 +268,289 @@ export function rowGroupOf(
 
 function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
   return all.reduce((total, each) => total + of(each), 0);
+}
+
+/** A page in its written form: its header, and its bytes after compression. */
+interface EncodedPage {
+  readonly header: Buffer;
+  readonly body: Uint8Array;
+  /** Bytes of header and page without compression. */
+  readonly plainBytes: number;
+}
+
+/** The entries of a data page that will be written. */
+export interface PageEntries {
+  /** Number of entries of the levels: values and nulls. */
+  readonly entries: number;
+  readonly maxDefinition: number;
+  readonly definitions: ArrayLike<number> | undefined;
+  readonly maxRepetition: number;
+  readonly repetitions: ArrayLike<number> | undefined;
+  readonly values: PageValues;
+  /** Number of values in the dictionary, if the values are indices. */
+  readonly dictionary: number;
+}
+
+/** A codec that compresses. */
+interface WritableCodec {
+  readonly number: number;
+  compress(input: Uint8Array): Uint8Array;
+}
+
+/** The codec in which pages are written, for a column that was read in another codec. */
+export async function writableCodec(codec: Codec): Promise<WritableCodec> {
+  const { number, prepareCompress, compress } = codec;
+  if (compress === undefined) return SNAPPY;
+  await prepareCompress?.();
+  return { number, compress };
+}
+
+/** Encodes a dictionary page with PLAIN values. */
+export function encodeDictionaryPage(values: PlainValues, codec: WritableCodec): EncodedPage {
+  const fields: [number, ThriftField][] = [
+    [1, i32(countOf(values))],
+    [2, i32(ENCODING.plain)],
+  ];
+  return encodePage(PAGE.dictionary, HEADER.dictionary, fields, plainBytes(values), codec);
+}
+
+/** Encodes a data page of version 1 without levels. The content is its values, PLAIN. */
+export function encodePlainPage(
+  entries: number,
+  content: Uint8Array,
+  codec: WritableCodec,
+): EncodedPage {
+  const fields = dataFields(entries, ENCODING.plain);
+  return encodePage(PAGE.data, HEADER.data, fields, content, codec);
+}
+
+/** Encodes a data page of version 1: levels, then values, which are PLAIN or indices. */
+export function encodeDataPage(page: PageEntries, codec: WritableCodec): EncodedPage {
+  const { entries, values } = page;
+  const parts: Uint8Array[] = [];
+  for (const [levels, most] of [
+    [page.repetitions, page.maxRepetition],
+    [page.definitions, page.maxDefinition],
+  ] as const) {
+    if (most === 0) continue;
+    const runs = encodeHybrid(levels ?? new Uint8Array(entries).fill(most), widthFor(most));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(runs.length);
+    parts.push(length, runs);
+  }
+  if (values.kind === 'indices') {
+    // The width is at least one bit, because not every reader accepts indices of width 0.
+    const width = widthFor(Math.max(page.dictionary - 1, 1));
+    parts.push(Buffer.of(width), encodeHybrid(values.indices, width));
+  } else {
+    parts.push(plainBytes(values));
+  }
+  const encoding = values.kind === 'indices' ? ENCODING.rleDictionary : ENCODING.plain;
+  const fields = dataFields(entries, encoding);
+  return encodePage(PAGE.data, HEADER.data, fields, Buffer.concat(parts), codec);
+}
+
+/** The fields of DataPageHeader. */
+function dataFields(entries: number, encoding: number): [number, ThriftField][] {
+  return [
+    [1, i32(entries)],
+    [2, i32(encoding)],
+    [3, i32(ENCODING.rle)],
+    [4, i32(ENCODING.rle)],
+  ];
+}
+
+function encodePage(
+  type: number,
+  member: number,
+  fields: [number, ThriftField][],
+  content: Uint8Array,
+  codec: WritableCodec,
+): EncodedPage {
+  if (content.length > MAX_PAGE) {
+    throw new RobotsFilterError(
+      'limit',
+      `a page of the Parquet output would have ${content.length} bytes, and could not be read again: at most ${MAX_PAGE} are read. Write the input again with smaller pages, or with shorter values`,
+    );
+  }
+  const body = codec.compress(content);
+  const header = encodeThrift(
+    new Map([
+      [HEADER.type, i32(type)],
+      [HEADER.bytes, i32(content.length)],
+      [HEADER.compressedBytes, i32(body.length)],
+      [member, struct(fields)],
+    ]),
+  );
+  return { header, body, plainBytes: header.length + content.length };
+}
+
+/** The number of bits that hold numbers up to `most`. */
+function widthFor(most: number): number {
+  return 32 - Math.clz32(most);
+}
+
+/** The values in PLAIN encoding. */
+function plainBytes(values: PlainValues): Uint8Array {
+  switch (values.kind) {
+    case 'fixed':
+      return values.bytes;
+    case 'booleans': {
+      const packed = new Uint8Array(Math.ceil(values.values.length / 8));
+      values.values.forEach((value, index) => {
+        packed[index >> 3] = (packed[index >> 3] as number) | (value << (index & 7));
+      });
+      return packed;
+    }
+    case 'byte arrays': {
+      const { bytes, starts, ends } = values;
+      let total = 4 * starts.length;
+      for (let index = 0; index < starts.length; index++) {
+        total += (ends[index] as number) - (starts[index] as number);
+      }
+      const output = Buffer.allocUnsafe(total);
+      let at = 0;
+      for (let index = 0; index < starts.length; index++) {
+        const start = starts[index] as number;
+        const end = ends[index] as number;
+        at = output.writeUInt32LE(end - start, at);
+        output.set(bytes.subarray(start, end), at);
+        at += end - start;
+      }
+      return output;
+    }
+  }
+}
+
+/** The values at these places, in their order. */
+export function selectValues(values: PageValues, places: Uint32Array): PageValues {
+  switch (values.kind) {
+    case 'indices':
+      return { kind: 'indices', indices: places.map((place) => values.indices[place] as number) };
+    case 'booleans':
+      return {
+        kind: 'booleans',
+        values: Uint8Array.from(places, (place) => values.values[place] as number),
+      };
+    case 'byte arrays': {
+      const { bytes, starts, ends } = values;
+      return {
+        kind: 'byte arrays',
+        bytes,
+        starts: places.map((place) => starts[place] as number),
+        ends: places.map((place) => ends[place] as number),
+      };
+    }
+    case 'fixed': {
+      const { bytes, width } = values;
+      const selected = new Uint8Array(places.length * width);
+      places.forEach((place, index) => {
+        selected.set(bytes.subarray(place * width, (place + 1) * width), index * width);
+      });
+      return { kind: 'fixed', bytes: selected, width };
+    }
+  }
+}
+
+/** A column that is added to a file: texts, or 32-bit integers. */
+export interface AddedColumn {
+  readonly name: string;
+  readonly type: 'text' | 'integer';
+  readonly nullable: boolean;
+}
+
+/** Initial capacity of the rows of a column, which doubles. */
+const CAPACITY = 1024;
+
+/** The values of an added column in a row group, in a dictionary. */
+export class AddedValues {
+  readonly column: AddedColumn;
+  readonly #places = new Map<string | number, number>();
+  /** For each row, the place of its value in the dictionary plus one; 0 for null. */
+  #rows = new Uint32Array(CAPACITY);
+  #count = 0;
+  /** The value that was added last, and its place: neighbours are often equal. */
+  #last: string | number | undefined;
+  #lastPlace = 0;
+
+  constructor(column: AddedColumn) {
+    this.column = column;
+  }
+
+  /** Number of rows so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a row; `undefined` becomes null. */
+  add(value: string | number | undefined): void {
+    if (value !== this.#last) {
+      this.#last = value;
+      this.#lastPlace = this.#placeOf(value);
+    }
+    if (this.#count === this.#rows.length) {
+      const larger = new Uint32Array(2 * this.#count);
+      larger.set(this.#rows);
+      this.#rows = larger;
+    }
+    this.#rows[this.#count++] = this.#lastPlace;
+  }
+
+  /** The place of a value, which is added to the dictionary if it is new. */
+  #placeOf(value: string | number | undefined): number {
+    if (value === undefined) return 0;
+    const known = this.#places.get(value);
+    if (known !== undefined) return known;
+    const place = this.#places.size + 1;
+    this.#places.set(value, place);
+    return place;
+  }
+
+  /** Adds the same value for this many rows. */
+  addMany(value: string | undefined, rows: number): void {
+    for (let row = 0; row < rows; row++) this.add(value);
+  }
+
+  /** The dictionary. */
+  dictionary(): ByteArrays | FixedValues {
+    const values = [...this.#places.keys()];
+    if (this.column.type === 'integer') {
+      const bytes = Buffer.alloc(4 * values.length);
+      values.forEach((value, index) => {
+        bytes.writeInt32LE(Number(value), 4 * index);
+      });
+      return { kind: 'fixed', bytes, width: 4 };
+    }
+    const texts = values.map((value) => Buffer.from(String(value)));
+    const starts = new Uint32Array(texts.length);
+    const ends = new Uint32Array(texts.length);
+    let at = 0;
+    texts.forEach(({ length }, index) => {
+      starts[index] = at;
+      at += length;
+      ends[index] = at;
+    });
+    return { kind: 'byte arrays', bytes: Buffer.concat(texts), starts, ends };
+  }
+
+  /** The places of the rows that `keep` selects; without `keep`, of all rows. */
+  places(keep: Uint8Array | undefined): Uint32Array {
+    const rows = this.#rows.subarray(0, this.#count);
+    return keep === undefined ? rows : rows.filter((_, row) => keep[row] === 1);
+  }
+}
+
+/** The physical types of added columns in parquet.thrift. */
+export const ADDED_TYPES = { text: 6, integer: 1 } as const;
+
+/** The element of the schema for an added column. */
+export function schemaElementOf({ name, type, nullable }: AddedColumn): ThriftStruct {
+  const element: ThriftStruct = new Map([
+    [1, i32(ADDED_TYPES[type])],
+    [3, i32(nullable ? 1 : 0)],
+    [4, text(name)],
+  ]);
+  // The converted type UTF8, and the logical type STRING.
+  if (type === 'text') element.set(6, i32(0)).set(10, struct([[1, struct([])]]));
+  return element;
 }

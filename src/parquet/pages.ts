@@ -1,12 +1,17 @@
 import { crc32 } from 'node:zlib';
 import { type Codec, codecOf, decompressPage } from './codecs.js';
-import { ParquetDamage } from './damage.js';
-import type { ColumnChunk } from './footer.js';
-import { decodeHybrid, PageFault } from './hybrid.js';
-import type { PageValues, PlainValues } from './page-values.js';
-import { countOf, decodePlain, decodeValues, ENCODING } from './page-values.js';
-import type { Leaf } from './schema.js';
-import { integerOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
+import type { ColumnChunk, Leaf } from './footer.js';
+import {
+  countOf,
+  decodeHybrid,
+  decodePlain,
+  decodeValues,
+  ENCODING,
+  PageFault,
+  type PageValues,
+  type PlainValues,
+} from './page-values.js';
+import { integerOf, ParquetDamage, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
 
 /** Numbers of PageType in parquet.thrift. */
 export const PAGE = { data: 0, index: 1, dictionary: 2, dataV2: 3 } as const;

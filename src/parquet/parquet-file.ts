@@ -1,11 +1,16 @@
 import { fstatSync, read } from 'node:fs';
-import { RobotsFilterError } from '../errors.js';
-import { errorText } from '../files/system-error.js';
-import { systemRemedy } from '../files/system-remedy.js';
-import { ParquetDamage } from './damage.js';
-import { type ColumnChunk, type Footer, MAGIC_BYTES, MAX_FOOTER, parseFooter } from './footer.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { errorText, systemRemedy } from '../files/system-error.js';
+import {
+  type ColumnChunk,
+  type Footer,
+  type Leaf,
+  MAGIC_BYTES,
+  MAX_FOOTER,
+  parseFooter,
+} from './footer.js';
 import { type DataPage, type DictionaryPage, nameOf, readPages } from './pages.js';
-import type { Leaf } from './schema.js';
+import { ParquetDamage } from './thrift.js';
 
 /** Length of the end of a file: the length of the metadata, and the magic bytes. */
 const TAIL_BYTES = 8;

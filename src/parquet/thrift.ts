@@ -1,24 +1,24 @@
-import { ParquetDamage } from './damage.js';
+import { RobotsFilterError } from '../base/errors.js';
 
 /*
  * The Thrift compact protocol, as far as Parquet uses it. Structures keep unknown fields, so that
  * they can be written again without a loss (thrift-writer.ts).
  */
 
-export const BOOLEAN_TRUE = 1;
-export const BOOLEAN_FALSE = 2;
-export const BYTE = 3;
-export const I16 = 4;
+const BOOLEAN_TRUE = 1;
+const BOOLEAN_FALSE = 2;
+const BYTE = 3;
+const I16 = 4;
 export const I32 = 5;
-export const I64 = 6;
-export const DOUBLE = 7;
+const I64 = 6;
+const DOUBLE = 7;
 export const BINARY = 8;
-export const LIST = 9;
-export const SET = 10;
+const LIST = 9;
+const SET = 10;
 export const STRUCT = 12;
 
 /** A list or set, with the type of its elements. */
-export interface ThriftList {
+interface ThriftList {
   readonly elementType: number;
   readonly values: ThriftValue[];
 }
@@ -274,4 +274,153 @@ export function textOf(fields: ThriftStruct, id: number): string | undefined {
 
 function isList(value: ThriftValue | undefined): value is ThriftList {
   return typeof value === 'object' && 'elementType' in value;
+}
+
+/** Initial capacity of the output in bytes, which doubles. */
+const CAPACITY = 64 * 1024;
+
+/** A field with a 32-bit integer. */
+export const i32 = (value: number): ThriftField => ({ type: I32, value });
+/** A field with a 64-bit integer. */
+export const i64 = (value: number): ThriftField => ({ type: I64, value });
+/** A field with a text. */
+export const text = (value: string): ThriftField => ({ type: BINARY, value: Buffer.from(value) });
+/** A field with a structure. */
+export const struct = (fields: Iterable<[number, ThriftField]>): ThriftField => ({
+  type: STRUCT,
+  value: new Map(fields),
+});
+/** A field with a list. */
+export const list = (elementType: number, values: ThriftValue[]): ThriftField => ({
+  type: LIST,
+  value: { elementType, values },
+});
+
+/**
+ * The bytes of a structure in the Thrift compact protocol.
+ *
+ * @throws RobotsFilterError `limit` if it has more values than can be read
+ */
+export function encodeThrift(fields: ThriftStruct): Buffer {
+  const writer = new ThriftWriter();
+  writer.struct(fields);
+  return writer.bytes();
+}
+
+class ThriftWriter {
+  #buffer = Buffer.allocUnsafe(CAPACITY);
+  #used = 0;
+  #values = 0;
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#used);
+  }
+
+  struct(fields: ThriftStruct): void {
+    let last = 0;
+    this.#count(fields.size);
+    for (const [id, { type, value }] of [...fields].sort(([a], [b]) => a - b)) {
+      const kind = typeof value === 'boolean' ? (value ? BOOLEAN_TRUE : BOOLEAN_FALSE) : type;
+      const delta = id - last;
+      if (delta > 0 && delta < 16) {
+        this.#byte((delta << 4) | kind);
+      } else {
+        this.#byte(kind);
+        this.#integer(id);
+      }
+      last = id;
+      if (typeof value !== 'boolean') this.#value(type, value);
+    }
+    this.#byte(0);
+  }
+
+  #value(type: number, value: ThriftValue): void {
+    if (typeof value === 'boolean') {
+      this.#byte(value ? BOOLEAN_TRUE : BOOLEAN_FALSE);
+    } else if (value instanceof Map) {
+      this.struct(value);
+    } else if (value instanceof Uint8Array) {
+      // The bytes of a whole structure, or of a double, have no length before them.
+      if (type !== DOUBLE && type !== STRUCT) this.#varint(value.length);
+      this.#append(value);
+    } else if (typeof value === 'object') {
+      this.#list(value);
+    } else if (type === BYTE) {
+      this.#byte(Number(value));
+    } else {
+      this.#integer(value);
+    }
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values <= MAX_VALUES) return;
+    throw new RobotsFilterError(
+      'limit',
+      `the metadata of a row group would have more than ${MAX_VALUES} values, and could not be read again. Write fewer columns`,
+    );
+  }
+
+  #list({ elementType, values }: ThriftList): void {
+    this.#count(values.length);
+    if (values.length < 15) {
+      this.#byte((values.length << 4) | elementType);
+    } else {
+      this.#byte(0xf0 | elementType);
+      this.#varint(values.length);
+    }
+    for (const value of values) this.#value(elementType, value);
+  }
+
+  #integer(value: number | bigint): void {
+    if (typeof value === 'bigint' || Math.abs(value) >= 2 ** 52) {
+      const wide = BigInt(value);
+      this.#varint(BigInt.asUintN(64, (wide << 1n) ^ (wide >> 63n)));
+    } else {
+      this.#varint(value < 0 ? -2 * value - 1 : 2 * value);
+    }
+  }
+
+  #varint(value: number | bigint): void {
+    if (typeof value === 'bigint') {
+      let rest = value;
+      for (; rest >= 128n; rest >>= 7n) this.#byte(Number(rest & 127n) | 128);
+      this.#byte(Number(rest));
+      return;
+    }
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#byte((rest % 128) | 128);
+    this.#byte(rest);
+  }
+
+  #byte(byte: number): void {
+    if (this.#used === this.#buffer.length) this.#grow(1);
+    this.#buffer[this.#used++] = byte;
+  }
+
+  #append(bytes: Uint8Array): void {
+    if (this.#used + bytes.length > this.#buffer.length) this.#grow(bytes.length);
+    this.#buffer.set(bytes, this.#used);
+    this.#used += bytes.length;
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + bytes);
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+} /**
+ * A fault in Parquet: the bytes are invalid, or not supported. `ParquetFile` turns it into a
+ * `RobotsFilterError` with the name of the file.
+ */
+export class ParquetDamage extends Error {
+  /** Offset in the file, in bytes, of the structure that has the fault. */
+  readonly offset: number;
+
+  /** @param message the fault, without a full stop */
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = 'ParquetDamage';
+    this.offset = offset;
+  }
 }

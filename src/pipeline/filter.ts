@@ -1,28 +1,40 @@
-import type { Conversion, OutputMode, QuerySettings } from '../kernel/query-settings.js';
+import { type Bank, banksOf, offsetInTable, type TableMemory } from '../judge/table-memory.js';
+import {
+  CONVERTED_URL,
+  type Conversion,
+  type OutputMode,
+  type QuerySettings,
+} from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import type { TableHeader } from '../table/table-check.js';
-import { type Bank, banksOf, offsetInTable, type TableMemory } from '../table-memory.js';
-import type { Executor } from '../workers/executor.js';
-import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
+import type { TableHeader } from '../table/check.js';
+import type { Executor } from '../workers/messages.js';
+import { MAX_BAD_LISTED } from '../workers/ring/words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
-import type { CountedBlocks } from './counted-blocks.js';
-import { HostCounts } from './host-counts.js';
-import { MOST_FIELDS } from './input/csv/first-row.js';
+import {
+  type CountedBlocks,
+  HostCounts,
+  type RuleCounts,
+  SeenHosts,
+  sumRules,
+  type Tally,
+  type WantedRules,
+} from './counts.js';
+import { Stage } from './flow.js';
+import { MOST_FIELDS } from './input/first-row.js';
 import type { InputFormat } from './input/format.js';
-import { conversionOf, type OutputFormat, writtenFormat } from './output/conversion.js';
-import { FramedRecords } from './output/framed-records.js';
-import { HeaderRow } from './output/header-row.js';
-import { type OutputTarget, openOutput } from './output/open-output.js';
-import type { Output } from './output/output.js';
-import { preferenceAdder } from './output/preference-columns.js';
+import { type Output, type OutputTarget, openOutput } from './output/output.js';
 import type { RecordPreferences } from './output/record-preferences.js';
-import { type RuleCounts, sumRules } from './rule-counts.js';
+import {
+  conversionOf,
+  FramedRecords,
+  HeaderRow,
+  type OutputFormat,
+  PREFERENCES_MEMBER,
+  preferenceAdder,
+  writtenFormat,
+} from './output/rows.js';
 import type { RunEnd, RunInput } from './run.js';
-import { SeenHosts } from './seen-hosts.js';
-import { Stage } from './stage.js';
-import type { Tally } from './tally.js';
-import type { WantedRules } from './wanted-rules.js';
 
 /** Entries of the counters of rules for each slot of the table and agent. */
 const RULES_PER_SLOT = 8;
@@ -63,7 +75,7 @@ export interface FilterSettings {
   readonly preferences?: RecordPreferences | undefined;
 }
 
-export interface FilterOptions {
+interface FilterOptions {
   readonly table: TableMemory;
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
@@ -304,4 +316,67 @@ function usualRuleEntries(
   const ofAuthorities = (authorities * rules) / Math.max(robots, 1);
   const wanted = agents * Math.max(RULES_PER_SLOT * slots, (ofAuthorities * 4) / 3 + 1);
   return 2 ** Math.min(Math.max(Math.ceil(Math.log2(wanted)), 12), 21);
+}
+
+/** Members that `--explain` adds. */
+const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
+/** Members that stand beside the verdict in the output for a record that is not an object. */
+const BAD_RECORD_MEMBERS = {
+  text: [],
+  csv: [],
+  tsv: [],
+  ndjson: ['line', 'input'],
+  json: ['record', 'input'],
+  parquet: ['row', 'input'],
+  auto: ['line', 'record', 'row', 'input'],
+} as const satisfies Record<InputFormat | 'auto', readonly string[]>;
+
+/** A member that would appear twice in an output record. */
+interface MemberConflict {
+  readonly member: string;
+  /** The other source of a member with this name. */
+  readonly with: 'explanation' | 'preferences' | 'bad line' | 'url';
+}
+
+/**
+ * The first member that would appear twice in an output record; `undefined` if none would.
+ *
+ * @param format the format of the input; `undefined` if records come out unchanged
+ */
+export function memberConflict(
+  settings: Pick<
+    FilterSettings,
+    'urlField' | 'verdictField' | 'explain' | 'strict' | 'outputFormat'
+  > & { readonly hasPreferences?: boolean },
+  format: InputFormat | 'auto' | undefined,
+): MemberConflict | undefined {
+  const { urlField, verdictField, explain, strict, outputFormat } = settings;
+  const { hasPreferences = false } = settings;
+  if (hasPreferences && verdictField === PREFERENCES_MEMBER) {
+    return { member: verdictField, with: 'preferences' };
+  }
+  if (explain && verdictField !== undefined && EXPLANATION_MEMBERS.includes(verdictField)) {
+    return { member: verdictField, with: 'explanation' };
+  }
+  if (format === undefined) return undefined;
+  if (outputFormat !== undefined && outputFormat !== 'text' && verdictField === CONVERTED_URL) {
+    return { member: verdictField, with: 'url' };
+  }
+  const converts = format !== 'auto' && conversionOf(format, outputFormat) !== undefined;
+  if (converts || format === 'text' || format === 'csv' || format === 'tsv') return undefined;
+  const added: readonly string[] = BAD_RECORD_MEMBERS[format];
+  if (!strict && verdictField !== undefined && added.includes(verdictField)) {
+    return { member: verdictField, with: 'bad line' };
+  }
+  const [first = ''] = urlField;
+  // A flat column of Parquet may have the whole path as its name.
+  const own = format === 'parquet' || format === 'auto' ? [first, urlField.join('.')] : [first];
+  const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
+  const members = [
+    ...verdicts,
+    ...(explain ? EXPLANATION_MEMBERS : []),
+    ...(hasPreferences ? [PREFERENCES_MEMBER] : []),
+  ];
+  const member = own.find((name) => members.includes(name));
+  return member === undefined ? undefined : { member, with: 'url' };
 }

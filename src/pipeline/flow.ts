@@ -1,20 +1,104 @@
-import type { Arena, Region } from '../kernel/arena.js';
-import type { Query } from '../kernel/query.js';
-import type { Executor } from '../workers/executor.js';
-import type { Source } from '../workers/messages.js';
-import { Guards } from '../workers/ring/guards.js';
-import { blockAddress, layOut, type Regions } from '../workers/ring/regions.js';
+import { type Bank, banksOf, queryTablesIn, type TableMemory } from '../judge/table-memory.js';
+import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
+import { QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
+import {
+  encodeQuery,
+  encodeShardQueries,
+  type Query,
+  type QuerySettings,
+  type QueryTable,
+  queryBytes,
+  shardQueryBytes,
+} from '../kernel/query.js';
+import type { BanksTask, BankTask, Executor, Source } from '../workers/messages.js';
+import {
+  blockAddress,
+  Guards,
+  layOut,
+  layOutDivision,
+  PLACE_BYTES,
+  type RegionSizes,
+  type Regions,
+} from '../workers/ring/regions.js';
 import { Ring } from '../workers/ring/ring.js';
-import { MAX_BATCH_BYTES } from '../workers/ring/slot-state.js';
+import { MAX_BATCH_BYTES } from '../workers/ring/words.js';
 import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
-import { BankRegions, type QueriedBanks } from './bank-regions.js';
-import type { CountedBlocks } from './counted-blocks.js';
-import { canWakeReader } from './input/pipe-waker.js';
-import { isNonBlockingOutput, type OutputTarget } from './output/open-output.js';
+import { type CountedBlocks, sumTally, type Tally } from './counts.js';
+import { canWakeReader } from './input/raw-input.js';
+import { isNonBlockingOutput, type OutputTarget } from './output/output.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
-import { sumTally, type Tally } from './tally.js';
 
-export interface FlowOptions {
+/** What a stage is made of. */
+interface StageOptions {
+  readonly table: TableMemory;
+  readonly pool: Executor;
+  /** The settings of the query in each bank. */
+  readonly settingsIn: (bank: Bank) => QuerySettings;
+  readonly unit: RecordUnit;
+  readonly batchBytes: number | undefined;
+  readonly onBadRecord: (record: BadRecord) => void;
+}
+
+/** The queries for inputs of one format, in memory, and the flow that carries them out. */
+export class Stage {
+  readonly flow: Flow;
+  readonly #queries: PlacedQuery[];
+
+  /** @throws RobotsFilterError `limit` if the batches do not fit beside the table */
+  constructor({ table, pool, settingsIn, unit, batchBytes, onBadRecord }: StageOptions) {
+    const banks = banksOf(table);
+    const placed = banks.map((bank) => placeQuery(bank, table, settingsIn(bank)));
+    const [first] = placed as [PlacedQuery];
+    const [bank] = banks as [Bank];
+    const divider = banks.length > 1 ? placeDivider(table, settingsIn(bank)) : undefined;
+    this.#queries = divider === undefined ? placed : [divider, ...placed];
+    this.flow = new Flow({
+      pool,
+      arena: table.arena,
+      module: kernelModule(),
+      query: (divider ?? first).query,
+      banks: divider === undefined ? undefined : { banks: placed, bankOfShard: bankOfShard(table) },
+      unit,
+      ...(batchBytes === undefined ? {} : { batchBytes }),
+      onBadRecord,
+    });
+  }
+
+  /** Names the column that holds the URL, from 0, and the number of fields of each row. */
+  setColumn(column: number, rowFields: number): void {
+    for (const { arena, query } of this.#queries) {
+      const view = new DataView(arena.memory.buffer);
+      view.setInt32(query.address + QUERY_COLUMN, column, true);
+      view.setInt32(query.address + QUERY_ROW_FIELDS, rowFields, true);
+    }
+  }
+
+  /** What the workers count, for each bank. */
+  get counted(): readonly CountedBlocks[] {
+    return this.flow.counted;
+  }
+
+  /** Cancels the run, waits for its end, and returns the memory. */
+  async close(): Promise<void> {
+    await this.flow.close();
+    for (const { arena, region } of this.#queries.splice(0)) arena.give(region);
+  }
+}
+
+/** Places the query for the shards of a bank, or for a table in one piece. */
+function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): PlacedQuery {
+  const { table, view, shards } = memory;
+  const tables: readonly (QueryTable | undefined)[] =
+    shards.length > 0
+      ? queryTablesIn(bank, shards)
+      : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+  const region = bank.arena.take(shardQueryBytes(settings, tables.length));
+  const { query, bytes } = encodeShardQueries(settings, region.address, tables);
+  new Uint8Array(bank.arena.memory.buffer).set(bytes, region.address);
+  return { arena: bank.arena, region, query };
+}
+
+interface FlowOptions {
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   /** The memory of the table, the query and the batches; if there are banks, without the table. */
@@ -41,7 +125,7 @@ export interface FlowOptions {
 }
 
 /** The progress of a flow. */
-export interface Progress {
+interface Progress {
   /** Bytes of input read, over all inputs; after decompression. */
   readonly bytes: number;
   /** Records judged. */
@@ -259,4 +343,105 @@ function sourceOf(input: RunInput, pool: Executor): Source | undefined {
     case 'stream':
       return pool.mayBlock ? input.zstd?.source : undefined;
   }
+}
+
+/** A query in a memory. */
+interface PlacedQuery {
+  readonly arena: Arena;
+  readonly region: Region;
+  readonly query: Query;
+}
+
+/** A bank of a table, and the query for its shards, which lies in it already. */
+interface QueriedBank {
+  readonly arena: Arena;
+  readonly query: Query;
+}
+
+/** The banks of a table, and which of them has each shard. */
+interface QueriedBanks {
+  readonly banks: readonly QueriedBank[];
+  readonly bankOfShard: readonly number[];
+}
+
+/** The regions of a flow in the banks of its table, and those in which it divides batches. */
+class BankRegions {
+  /** What each worker gets. */
+  readonly task: BanksTask;
+  /** For each bank, what its workers count. */
+  readonly counted: readonly CountedBlocks[];
+  readonly #taken: { readonly arena: Arena; readonly region: Region }[] = [];
+
+  /**
+   * @param arena the memory of the ring
+   * @param demand what a ring with these batches requires
+   * @param outputBytes capacity of the output of a batch
+   * @throws RobotsFilterError `limit` if the regions do not fit beside the shards
+   */
+  constructor(
+    { banks, bankOfShard }: QueriedBanks,
+    arena: Arena,
+    demand: Omit<RegionSizes, 'base'>,
+    outputBytes: number,
+  ) {
+    const { threads, batchBytes } = demand;
+    const sizes = { threads, bankOfShard, banks: banks.length, batchBytes, outputBytes };
+    const own = this.#take(arena, layOutDivision(sizes, 0).end);
+    const { regions: division } = layOutDivision(sizes, own.address);
+    new Uint16Array(arena.memory.buffer, division.banks, bankOfShard.length).set(bankOfShard);
+    const tasks = banks.map((bank) => this.#bank(bank, demand));
+    this.task = { division, banks: tasks };
+    this.counted = tasks.map(({ memory, query, regions }) => ({
+      memory,
+      query,
+      workerBlocks: Array.from({ length: threads }, (_, worker) => blockAddress(regions, worker)),
+    }));
+    tasks.forEach(({ memory }, index) => {
+      const bytes = banks[index]?.query.workerBytes ?? 0;
+      // The region may have been used before. The counters start from zero. V8 fills shared memory
+      // number by number, and the counters of hosts are many.
+      for (const block of this.counted[index]?.workerBlocks ?? []) {
+        new Float64Array(memory.buffer, block, bytes / 8).fill(0);
+      }
+    });
+  }
+
+  /** Returns the memory. */
+  close(): void {
+    for (const { arena, region } of this.#taken.splice(0)) arena.give(region);
+  }
+
+  #bank({ arena, query }: QueriedBank, demand: Omit<RegionSizes, 'base'>): BankTask {
+    const { threads, batchBytes } = demand;
+    const { memory } = arena;
+    const own = { ...demand, slots: threads, workerBytes: query.workerBytes };
+    const placesStride = Math.ceil((PLACE_BYTES * batchBytes) / 64) * 64;
+    const places = layOut({ ...own, base: 0 }).end;
+    const { address } = this.#take(arena, places + threads * placesStride);
+    const regions = layOut({ ...own, base: address });
+    new Guards(memory.buffer, regions).set();
+    return { memory, query: query.address, regions, places: address + places, placesStride };
+  }
+
+  #take(arena: Arena, bytes: number): Region {
+    const region = arena.take(bytes);
+    this.#taken.push({ arena, region });
+    return region;
+  }
+}
+
+/** The bank of each shard. For a shard that is not in memory the first, which traps when asked. */
+function bankOfShard({ banks, shards }: TableMemory): number[] {
+  return shards.map((shard) =>
+    shard === undefined ? 0 : banks.findIndex(({ arena }) => arena === shard.arena),
+  );
+}
+
+/** Places the query that finds the shard of each record, in the memory of the batches. */
+function placeDivider({ arena, table }: TableMemory, asked: QuerySettings): PlacedQuery {
+  const settings = { ...asked, seenSlots: 0, countedSlots: 0, ruleEntries: 0 };
+  const region = arena.take(queryBytes(settings));
+  const { query, bytes } = encodeQuery(settings, region.address, table, () => -1);
+  new Uint8Array(arena.memory.buffer).set(bytes, region.address);
+  return { arena, region, query };
 }

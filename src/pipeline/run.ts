@@ -1,23 +1,35 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { RobotsFilterError } from '../errors.js';
-import { truncationError } from '../files/file-end.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { truncationError } from '../files/openings.js';
 import { errorText } from '../files/system-error.js';
+import { writeDue } from '../workers/batch-ends.js';
 import { DescriptorError, descriptorEnd } from '../workers/descriptor.js';
-import type { Executor } from '../workers/executor.js';
-import type { BanksTask, ComputeTask, ReadTask, Source, TaskEnd } from '../workers/messages.js';
-import type { Ring } from '../workers/ring/ring.js';
-import type { RecordUnit } from './bad-record.js';
-import { DeadThreads } from './dead-threads.js';
+import type {
+  BanksTask,
+  ComputeTask,
+  Executor,
+  ReadTask,
+  Source,
+  TaskEnd,
+} from '../workers/messages.js';
+import { Producer } from '../workers/producer.js';
+import type { ListedRecord, Ring } from '../workers/ring/ring.js';
+import {
+  ENDED,
+  FAILED,
+  ownedWord,
+  ownerOf,
+  REFUSED,
+  stateOf,
+  TAKEN,
+  YIELDED,
+} from '../workers/ring/words.js';
+import { describeBadRecord, type RecordUnit, reasonWord } from './bad-record.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
-import { wakeReader } from './input/pipe-waker.js';
-import { produceFromStream } from './input/stream-producer.js';
-import { type OutputTarget, openOutput } from './output/open-output.js';
-import type { Output } from './output/output.js';
-import { outputError } from './output/output-error.js';
-import { inputError, overrunError, strictError } from './run-error.js';
-import { writeSlots } from './slot-writer.js';
+import { wakeReader } from './input/raw-input.js';
+import { type Output, type OutputTarget, openOutput, outputError } from './output/output.js';
 
 /** The properties of an input that a run needs; see `OpenInput`. */
 export type RunInput =
@@ -33,7 +45,7 @@ export type RunInput =
  */
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
-export interface RunOptions {
+interface RunOptions {
   readonly pool: Executor;
   readonly memory: WebAssembly.Memory;
   readonly module: WebAssembly.Module;
@@ -299,4 +311,231 @@ function streamOf(input: RunInput): Readable | undefined {
   const socket = new Socket({ fd: input.descriptor, readable: true, writable: false });
   if (input.head.length > 0) socket.unshift(input.head);
   return socket;
+}
+
+const NEWLINE = 10;
+const REPORT = 'This is an error in robots-filter: please report it';
+
+/** The error for an input that could not be read at this byte. */
+function inputError(input: string, cause: unknown, position: number): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  return new RobotsFilterError(
+    'input',
+    `${input}: reading failed at byte ${position} (${errorText(cause)}). ` +
+      'Try again, or copy it to a file first',
+    { cause },
+  );
+}
+
+/** The error at the first bad record of a strict run. */
+function strictError(
+  input: string,
+  { line, reason }: ListedRecord,
+  unit: RecordUnit,
+): RobotsFilterError {
+  const record = describeBadRecord({ input, line, reason: reasonWord(reason) }, unit);
+  return new RobotsFilterError('input', `${record}. Correct it, or run without --strict`);
+}
+
+/** The error for a write beyond the end of a region. */
+function overrunError(input: string, message: string): RobotsFilterError {
+  return new RobotsFilterError(
+    'worker',
+    `${input}: ${message}; the output may hold wrong records. ${REPORT}`,
+  );
+}
+
+/**
+ * The error for a thread that died between batches, after all batches that were taken are written.
+ */
+function idleDeathError(ring: Ring, input: string, reason: unknown): RobotsFilterError {
+  return deathError(
+    `${input}: a thread died (${errorText(reason)}). ` +
+      `The records before line ${ring.writer.linesBefore + 1} are written, and none after. ${REPORT}`,
+    reason,
+  );
+}
+
+/** The error for a thread that died over the batch of the slot whose turn it is. */
+function batchDeathError(ring: Ring, input: string, reason: unknown): RobotsFilterError {
+  const slot = ring.writer.turn;
+  const { address, bytes } = ring.slots.batch(slot);
+  const first = ring.writer.linesBefore + 1;
+  const last = first + countLines(ring.memory.subarray(address, address + bytes)) - 1;
+  const written = ring.writer.hasBegun(slot)
+    ? 'The records before these lines are written, and a part of the lines may be'
+    : 'The records before these lines are written, and none after';
+  return deathError(
+    `${input}: a thread died on lines ${first} to ${last} (${bytes} bytes from byte ` +
+      `${ring.slots.start(slot)}): ${errorText(reason)}. ${written}. ${REPORT} with these lines`,
+    reason,
+  );
+}
+
+function deathError(message: string, cause: unknown): RobotsFilterError {
+  return new RobotsFilterError('worker', message, { cause });
+}
+
+function countLines(batch: Uint8Array): number {
+  let lines = batch.at(-1) === NEWLINE ? 0 : 1;
+  for (let at = batch.indexOf(NEWLINE); at >= 0; at = batch.indexOf(NEWLINE, at + 1)) lines++;
+  return lines;
+}
+
+interface DeadThreadsOptions {
+  readonly ring: Ring;
+  /** The name of the input in messages. */
+  readonly input: string;
+  /** The descriptor that the workers write to; undefined if the main thread writes. */
+  readonly output: number | undefined;
+  /** Number of workers that take part. */
+  readonly workers: number;
+  /** Makes all threads take no further batch. */
+  readonly stopTaking: () => void;
+}
+
+/**
+ * Ends a run in which a thread has died. All records before that thread's batch are written
+ * (workers/ring/words.ts); then an error stops the run.
+ */
+class DeadThreads {
+  readonly #options: DeadThreadsOptions;
+  #living: number;
+  #onAllReturned = (): void => {};
+  readonly #allReturned: Promise<void>;
+
+  constructor(options: DeadThreadsOptions) {
+    this.#options = options;
+    this.#living = options.workers;
+    this.#allReturned = new Promise((resolve) => {
+      this.#onAllReturned = resolve;
+    });
+  }
+
+  /** Notes that a worker has returned or died. Call it once for each worker. */
+  onReturn(): void {
+    if (--this.#living === 0) this.#onAllReturned();
+  }
+
+  /**
+   * Returns the error that stops the run, after all earlier records are written. Returns undefined
+   * if the run was stopped in the meantime.
+   *
+   * @param worker the worker that died; undefined for a thread that only reads
+   * @param reason the error that ended the thread
+   * @throws DescriptorError if output that is due cannot be written
+   */
+  async settle(
+    worker: number | undefined,
+    reason: unknown,
+  ): Promise<RobotsFilterError | undefined> {
+    const { ring, input, output, stopTaking } = this.#options;
+    const { slots, writer } = ring;
+    if (ring.stopped) return undefined;
+    // The error of a thread that could not be started says so itself.
+    if (reason instanceof RobotsFilterError) return reason;
+    if (worker !== undefined) {
+      const slot = slots.heldBy(worker);
+      if (slot !== undefined) {
+        slots.setState(slot, FAILED);
+        return (await writer.awaitTurn(slot)) ? batchDeathError(ring, input, reason) : undefined;
+      }
+      if (writer.isHeldBy(worker)) {
+        const { due } = writer;
+        const begun = due !== undefined && writer.hasBegun(due);
+        return (begun ? batchDeathError : idleDeathError)(ring, input, reason);
+      }
+      // The thread may have died before it wrote batches that it had judged.
+      if (output !== undefined) writeDue(ring, worker, output);
+    }
+    stopTaking();
+    await this.#allReturned;
+    const { slot } = ring.consumer;
+    return (await writer.awaitTurn(slot)) ? idleDeathError(ring, input, reason) : undefined;
+  }
+}
+
+/**
+ * How the writer on the main thread ended: the input has ended or the run was stopped; nobody reads
+ * the output any longer; or the run is strict and this record is bad.
+ */
+type WriterEnd = 'done' | 'closed' | ListedRecord;
+
+/**
+ * Writes the output of the slots in ring order, on the main thread.
+ *
+ * @param onWritten called after each write
+ * @throws RobotsFilterError `output`
+ */
+async function writeSlots(
+  { slots, writer, badRecords }: Ring,
+  output: Output,
+  onWritten: () => void,
+): Promise<WriterEnd> {
+  for (;;) {
+    const slot = writer.turn;
+    const word = await slots.wordForWriter(slot);
+    const state = word === undefined ? ENDED : stateOf(word);
+    if (word === undefined || state === ENDED) return 'done';
+    const bytes = slots.output(slot);
+    if (bytes.length > 0) {
+      writer.beginWrite(slot);
+      if (!(await output.write(bytes))) return 'closed';
+    }
+    if (state === REFUSED) return badRecords.strict(slot);
+    badRecords.list(slot);
+    if (state !== YIELDED) writer.retire(slot);
+    // The worker may have died in the meantime. The slot is then FAILED and stays FAILED.
+    else slots.exchangeState(slot, word, ownedWord(TAKEN, ownerOf(word)));
+    onWritten();
+  }
+}
+
+/**
+ * Fills the ring from a stream, on the main thread, as slots become free. If the stream fails, the
+ * lines before the failure are passed on, except an unfinished last one.
+ *
+ * @returns the error with which the stream failed
+ */
+async function produceFromStream(ring: Ring, stream: Readable): Promise<unknown> {
+  const producer = new Producer(ring);
+  let failure: unknown;
+  try {
+    for await (const chunk of stream) {
+      if (!(await pour(ring, producer, bytesOf(chunk)))) return undefined;
+    }
+  } catch (error) {
+    failure = error;
+  }
+  while (!ring.stopped && !producer.end(failure === undefined)) {
+    await ring.waits.inEventLoop(producer.awaitedWord, producer.awaitedValue);
+  }
+  return failure;
+}
+
+/**
+ * Puts a chunk into the ring; returns false if the run was stopped. Returns when there is room
+ * again, because workers get lines that were carried over only when the next slot is opened.
+ */
+async function pour(ring: Ring, producer: Producer, chunk: Uint8Array): Promise<boolean> {
+  let rest = chunk;
+  while (!ring.stopped) {
+    const room = producer.room();
+    if (room === undefined) {
+      await ring.waits.inEventLoop(producer.awaitedWord, producer.awaitedValue);
+      continue;
+    }
+    if (rest.length === 0) return true;
+    const part = rest.subarray(0, room.length);
+    room.set(part);
+    rest = rest.subarray(part.length);
+    producer.accept(part.length);
+  }
+  return false;
+}
+
+function bytesOf(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  if (typeof chunk === 'string') return Buffer.from(chunk);
+  throw new TypeError(`the stream gives ${typeof chunk}, not bytes`);
 }

@@ -1,9 +1,19 @@
-import { shownValue } from '../arguments.js';
-import { RobotsFilterError } from '../errors.js';
-import { lowerCaseAscii } from './product-token.js';
-import type { Profile } from './profile.js';
-import { endOfTokenText } from './token-text.js';
-import { headerCandidates, isBrowserWord, isUserAgentHeader } from './user-agent-header.js';
+import { shownValue } from '../base/arguments.js';
+import {
+  CR,
+  DIGIT_0,
+  DIGIT_9,
+  HYPHEN,
+  LF,
+  LOWER_A,
+  LOWER_CASE_BIT,
+  LOWER_Z,
+  UNDERSCORE,
+  UPPER_A,
+  UPPER_Z,
+} from '../base/ascii.js';
+import { RobotsFilterError } from '../base/errors.js';
+import type { Profile } from './verdict.js';
 
 /**
  * A crawler: its product tokens (RFC 9309 section 2.2.1), the preferred one first. The first token
@@ -96,4 +106,186 @@ function remedyFor(link: string): string {
   return link.includes(' ')
     ? 'it has spaces. Use the product token that the operator documents, which may have "-" in their place'
     : `use "${token}"`;
+}
+
+/** Maximum number of products that are proposed. */
+const MOST_CANDIDATES = 5;
+
+/**
+ * Products that headers hold for the sake of old servers, and words of their comments, in lower
+ * case: they name a browser or a system, not a crawler.
+ */
+const BROWSER_WORDS: ReadonlySet<string> = new Set([
+  'mozilla',
+  'applewebkit',
+  'chrome',
+  'headlesschrome',
+  'chromium',
+  'safari',
+  'mobile',
+  'gecko',
+  'khtml',
+  'firefox',
+  'version',
+  'edg',
+  'edge',
+  'opr',
+  'opera',
+  'presto',
+  'trident',
+  'msie',
+  'rv',
+  'build',
+]);
+
+/**
+ * Whether a text is a whole User-Agent header: it has a comment, or several words with a version.
+ */
+export function isUserAgentHeader(text: string): boolean {
+  const words = text.trim();
+  return words.includes('(') || (words.includes('/') && words.includes(' '));
+}
+
+/**
+ * The words of a User-Agent header (RFC 9110 section 10.1.5): its products and what its comments
+ * hold, without addresses of pages and mail.
+ */
+export function headerWords(header: string): string[] {
+  const words: string[] = [];
+  let word = '';
+  for (const character of `${header} `) {
+    if (!' \t;,()'.includes(character)) {
+      word += character;
+      continue;
+    }
+    if (word !== '' && !isAddress(word)) words.push(word);
+    word = '';
+  }
+  return words;
+}
+
+function isAddress(word: string): boolean {
+  const text = word.startsWith('+') ? word.slice(1) : word;
+  return text.includes('://') || text.includes('@') || text.startsWith('www.');
+}
+
+/** Whether a product token is that of a browser or a system, which no crawler obeys. */
+export function isBrowserWord(token: string): boolean {
+  return BROWSER_WORDS.has(token.toLowerCase());
+}
+
+/** The product tokens in a User-Agent header that may be those of its crawler: `name/version`. */
+export function headerCandidates(header: string): string[] {
+  const candidates = new Set<string>();
+  for (const word of headerWords(header)) {
+    const slash = word.indexOf('/');
+    if (slash <= 0) continue;
+    const token = word.slice(0, endOfTokenText(word));
+    if (token === '' || isBrowserWord(token)) continue;
+    candidates.add(token);
+    if (candidates.size === MOST_CANDIDATES) break;
+  }
+  return [...candidates];
+}
+
+/**
+ * Whether a name stands in a header as whole words, in any case: not as a part of a longer name,
+ * and not in the address of a page.
+ */
+export function namesProduct(header: string, name: string): boolean {
+  const text = headerWords(header).join(' ').toLowerCase();
+  const sought = name.toLowerCase();
+  for (let at = text.indexOf(sought); at >= 0; at = text.indexOf(sought, at + 1)) {
+    if (!isNameCharacter(text, at - 1) && !isNameCharacter(text, at + sought.length)) return true;
+  }
+  return false;
+}
+
+function isNameCharacter(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at); // NaN outside the text
+  return isLetter(unit) || isDigit(unit) || '-_.'.includes(text[at] ?? ' ');
+}
+
+/** Length of the leading characters of a text that a product token may hold: letters, `-`, `_`. */
+function endOfTokenText(text: string): number {
+  let end = 0;
+  while (end < text.length && isTokenByte(text.charCodeAt(end))) end++;
+  return end;
+}
+
+function isTokenByte(code: number): boolean {
+  return isLetter(code) || code === HYPHEN || code === UNDERSCORE;
+}
+
+/**
+ * Offset after the product token that starts at `start`: its longest run of `A-Z a-z _ -` (RFC 9309
+ * section 2.2.1).
+ */
+export function endOfProductToken(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  for (; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (!isLetter(byte) && byte !== HYPHEN && byte !== UNDERSCORE) break;
+  }
+  return at;
+}
+
+/** Some product tokens in lower case, found by the bytes of a robots.txt. */
+export class ProductTokens {
+  readonly #tokens: readonly string[];
+
+  constructor(tokens: Iterable<string>) {
+    this.#tokens = [...new Set(tokens)];
+  }
+
+  /** The token that the bytes from `start` to `end` spell, in any case; `undefined` for others. */
+  find(bytes: Uint8Array, start: number, end: number): string | undefined {
+    for (const token of this.#tokens) {
+      if (token.length !== end - start) continue;
+      let at = 0;
+      while (at < token.length && lowerCase(bytes[start + at] as number) === token.charCodeAt(at)) {
+        at++;
+      }
+      if (at === token.length) return token;
+    }
+    return undefined;
+  }
+}
+
+function lowerCase(byte: number): number {
+  return byte >= UPPER_A && byte <= UPPER_Z ? byte | LOWER_CASE_BIT : byte;
+}
+
+/** The text with only `A–Z` in lower case, so that U+212A KELVIN SIGN stays. Linear. */
+export function lowerCaseAscii(text: string): string {
+  let lower = '';
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < UPPER_A || unit > UPPER_Z) continue;
+    lower += text.slice(copied, at) + String.fromCharCode(unit | LOWER_CASE_BIT);
+    copied = at + 1;
+  }
+  return copied === 0 ? text : lower + text.slice(copied);
+}
+
+/** Whether a byte is an ASCII letter. */
+export function isLetter(byte: number): boolean {
+  const lower = byte | LOWER_CASE_BIT;
+  return lower >= LOWER_A && lower <= LOWER_Z;
+}
+
+/** Whether a byte is an ASCII digit. */
+export function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_9;
+}
+
+/** Whether a byte is `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */
+export function isUnreserved(byte: number): boolean {
+  return isLetter(byte) || isDigit(byte) || '-._~'.includes(String.fromCharCode(byte));
+}
+
+/** Whether a byte ends a line (RFC 9309 section 2.2, EOL). */
+export function isLineEnd(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
 }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
-import { shownValue } from '../arguments.js';
-import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE } from '../ascii.js';
-import { RobotsFilterError } from '../errors.js';
-import { isDigit, isLetter } from './byte.js';
+import { shownValue } from '../base/arguments.js';
+import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE } from '../base/ascii.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { isDigit, isLetter } from './agent.js';
 
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';

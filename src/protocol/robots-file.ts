@@ -1,3 +1,6 @@
+import { type Agent, lowerCaseAscii } from './agent.js';
+import type { Profile } from './verdict.js';
+
 /** An allow or disallow line (RFC 9309 section 2.2.2). */
 export interface Rule {
   readonly allow: boolean;
@@ -87,4 +90,103 @@ export interface RobotsFile {
    * true for a file of up to 1,032,444 bytes.
    */
   readonly overBudget: boolean;
+}
+
+/**
+ * Maps each product token to the groups that name it, in the order of the file. A crawler obeys the
+ * rules of all its groups (RFC 9309 section 2.2.1). A group counts once even if it names a token
+ * twice. In draft-koster-rep-00 only the first group of `*` counts.
+ */
+export function groupsByProductToken<G extends Pick<Group, 'productTokens'>>(
+  groups: readonly G[],
+  profile: Profile,
+): Map<string, readonly G[]> {
+  const firstStarOnly = profile === 'draft-koster-rep-00';
+  const byToken = new Map<string, G[]>();
+  for (const group of groups) {
+    for (const token of group.productTokens) {
+      const named = byToken.get(token);
+      if (named === undefined) {
+        byToken.set(token, [group]);
+        continue;
+      }
+      if (firstStarOnly && token === '*') continue;
+      // Groups come in order, so a group that is already there is the last one.
+      if (named[named.length - 1] !== group) named.push(group);
+    }
+  }
+  return byToken;
+}
+
+/**
+ * The groups that decide for an agent, by the product token that they name: the first token of the
+ * chain that a group names, else `*` (RFC 9309 section 2.2.1). In the google profile all tokens of
+ * the chain count, and an agent `*` names no group.
+ */
+export function groupsFor(
+  agent: Agent,
+  byToken: ReadonlyMap<string, readonly Group[]>,
+  profile: Profile,
+): Map<string, readonly Group[]> {
+  const isGoogle = profile === 'google';
+  const found = new Map<string, readonly Group[]>();
+  for (const token of agent.chain.map(lowerCaseAscii)) {
+    const groups = byToken.get(token);
+    if (groups === undefined || (isGoogle && token === '*')) continue;
+    found.set(token, groups);
+    if (!isGoogle) break;
+  }
+  if (found.size === 0) found.set('*', byToken.get('*') ?? []);
+  return found;
+}
+
+/** Words of a rule in `RulePlaces.words`: PLACE_… of kernel/compile-layout.ts. */
+export const PLACE_WORDS = 3;
+
+/**
+ * The rules of a file as places in its text, without an object for each: a million files have tens
+ * of millions of rules.
+ */
+export class RulePlaces {
+  /** The memory that holds the text, and where the text begins. */
+  readonly memory: ArrayBufferLike;
+  readonly memoryOffset: number;
+  /** For each rule: offsets of the start and the end of its pattern, `line << 1 | allow`. */
+  readonly words: number[] = [];
+
+  constructor({ buffer, byteOffset }: Uint8Array) {
+    this.memory = buffer;
+    this.memoryOffset = byteOffset;
+  }
+
+  get count(): number {
+    return this.words.length / PLACE_WORDS;
+  }
+
+  add(allow: boolean, start: number, end: number, line: number): void {
+    this.words.push(start, end, 2 * line + (allow ? 1 : 0));
+  }
+
+  start(rule: number): number {
+    return this.words[PLACE_WORDS * rule] as number;
+  }
+
+  end(rule: number): number {
+    return this.words[PLACE_WORDS * rule + 1] as number;
+  }
+
+  /** The rules from number `from` to `to`; their patterns are views of the text. */
+  slice(from: number, to: number): Rule[] {
+    return Array.from({ length: to - from }, (_, index) => this.#rule(from + index));
+  }
+
+  #rule(rule: number): Rule {
+    const start = this.start(rule);
+    const lineAndAllow = this.words[PLACE_WORDS * rule + 2] as number;
+    return {
+      allow: lineAndAllow % 2 === 1,
+      pattern: new Uint8Array(this.memory, this.memoryOffset + start, this.end(rule) - start),
+      line: Math.floor(lineAndAllow / 2),
+    };
+  }
 }

@@ -1,3 +1,8 @@
+import { readSync, writeSync } from 'node:fs';
+import { docsPage, RobotsFilterError } from '../base/errors.js';
+import { errorCode, errorText } from '../files/system-error.js';
+import { OFFSET_BYTES } from '../kernel/layout.js';
+
 /**
  * The frames of `robots-filter serve`, version 1. docs/serve.md describes them. All numbers are
  * 32-bit words, little-endian.
@@ -15,25 +20,25 @@ export const GREETING_BYTES = 8;
 
 // ---- Request: this header, the agents (JSON, padded with zeros), the offsets, the URLs
 
-export const REQUEST_KIND = 0;
-export const REQUEST_FLAGS = 4;
+const REQUEST_KIND = 0;
+const REQUEST_FLAGS = 4;
 /** Length of the agents' JSON, without its padding. */
-export const REQUEST_AGENTS = 8;
+const REQUEST_AGENTS = 8;
 /** Number of URLs. One more offset than that follows the agents. */
-export const REQUEST_COUNT = 12;
+const REQUEST_COUNT = 12;
 /** Bytes of all URLs: the last offset minus the first. */
-export const REQUEST_URL_BYTES = 16;
-export const REQUEST_BYTES = 20;
+const REQUEST_URL_BYTES = 16;
+const REQUEST_BYTES = 20;
 
 /** The agents are padded to a multiple of this. */
-export const ALIGNMENT = 4;
+const ALIGNMENT = 4;
 
 /** The only kind of request: verdicts on URLs. */
-export const KIND_JUDGE = 1;
+const KIND_JUDGE = 1;
 /** Reasons and rules are wanted, too. */
-export const FLAG_EXPLAIN = 1;
+const FLAG_EXPLAIN = 1;
 /** A warning about the agents is wanted before the answer. */
-export const FLAG_WARN = 2;
+const FLAG_WARN = 2;
 
 // ---- Answer: this header, then for VERDICTS the columns, for REFUSAL a message in UTF-8
 
@@ -51,13 +56,13 @@ export const KIND_WARNING = 3;
 // ---- Limits
 
 /** Maximum length of the agents' JSON, in bytes. */
-export const MAX_AGENTS_BYTES = 65_536;
+const MAX_AGENTS_BYTES = 65_536;
 /** Maximum product of URLs and agents in one request, which bounds the answer. */
 export const MAX_VERDICTS = 65_536;
 /** The longest URL that is judged, in bytes, as a line by default. A longer URL is `invalid`. */
 export const MAX_URL_BYTES = 16 * 1024 * 1024;
 /** Maximum bytes of URLs in one request: one byte more shows that a URL is too long. */
-export const MAX_REQUEST_URL_BYTES = MAX_URL_BYTES + 1;
+const MAX_REQUEST_URL_BYTES = MAX_URL_BYTES + 1;
 
 /** The limits as the server's greeting states them. */
 export const LIMITS = {
@@ -66,3 +71,275 @@ export const LIMITS = {
   urlBytes: MAX_URL_BYTES,
   requestUrlBytes: MAX_REQUEST_URL_BYTES,
 } as const;
+
+/** Milliseconds between two attempts on a descriptor that another program made non-blocking. */
+const RETRY = 1;
+/** A word that never changes, to sleep on. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
+
+/** Thrown when nobody reads the answers any longer. */
+export class ClosedError extends Error {}
+
+/** Reads frames from a descriptor, on a thread that may block. */
+export class FrameInput {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /**
+   * Fills `bytes`, the beginning of a frame. Returns false if the input ends before it.
+   *
+   * @param part what the bytes are, for messages
+   * @throws RobotsFilterError `input` if the input ends within it, or cannot be read
+   */
+  begin(bytes: Uint8Array, part: string): boolean {
+    const read = this.#fill(bytes);
+    if (read === 0 && bytes.length > 0) return false;
+    if (read < bytes.length) throw truncated(part, read, bytes.length);
+    return true;
+  }
+
+  /**
+   * Fills `bytes`, a later part of a frame.
+   *
+   * @throws RobotsFilterError `input` if the input ends before all of it, or cannot be read
+   */
+  read(bytes: Uint8Array, part: string): void {
+    const read = this.#fill(bytes);
+    if (read < bytes.length) throw truncated(part, read, bytes.length);
+  }
+
+  /** Returns the number of bytes before the end of the input. */
+  #fill(bytes: Uint8Array): number {
+    let at = 0;
+    while (at < bytes.length) {
+      const read = this.#some(bytes, at);
+      if (read === 0) break;
+      if (read > 0) at += read;
+      else Atomics.wait(NEVER, 0, 0, RETRY);
+    }
+    return at;
+  }
+
+  /** Returns the number of bytes read; 0 at the end, -1 if none can be read for now. */
+  #some(bytes: Uint8Array, at: number): number {
+    try {
+      return readSync(this.#descriptor, bytes, at, bytes.length - at, null);
+    } catch (cause) {
+      const code = errorCode(cause);
+      if (code === 'EOF') return 0;
+      if (code === 'EAGAIN' || code === 'EINTR') return -1;
+      throw new RobotsFilterError(
+        'input',
+        `standard input cannot be read (${errorText(cause)}). Connect it to a pipe`,
+        { cause },
+      );
+    }
+  }
+}
+
+function truncated(part: string, read: number, wanted: number): RobotsFilterError {
+  return new RobotsFilterError(
+    'input',
+    `standard input ends within ${part}, after ${read} of its ${wanted} bytes. ` +
+      'Send whole frames, and close standard input between two of them',
+  );
+}
+
+/**
+ * Writes all bytes to a descriptor.
+ *
+ * @throws ClosedError if nobody reads them
+ * @throws RobotsFilterError `output`
+ */
+export function writeFrame(descriptor: number, bytes: Uint8Array): void {
+  let at = 0;
+  while (at < bytes.length) {
+    try {
+      at += writeSync(descriptor, bytes, at, bytes.length - at);
+    } catch (cause) {
+      const code = errorCode(cause);
+      if (code === 'EPIPE' || code === 'ECONNRESET') throw new ClosedError();
+      if (code !== 'EAGAIN' && code !== 'EINTR') {
+        throw new RobotsFilterError(
+          'output',
+          `standard output cannot be written (${errorText(cause)}). Connect it to a pipe`,
+          { cause },
+        );
+      }
+      Atomics.wait(NEVER, 0, 0, RETRY);
+    }
+  }
+}
+
+/** A request whose header has been read, and found within its limits. */
+export interface Request {
+  /** The agents as they were sent: JSON. */
+  readonly agents: string;
+  readonly explain: boolean;
+  /** Whether a warning about the agents is wanted. */
+  readonly warn: boolean;
+  /** Number of URLs. */
+  readonly count: number;
+  readonly urlBytes: number;
+}
+
+/** Takes the offsets and the URLs of a request. */
+export interface ColumnMemory {
+  /** Returns the memory for the offsets, at the beginning, and the URLs right after them. */
+  columnMemory(count: number, urlBytes: number): Uint8Array;
+}
+
+/**
+ * Reads a request; undefined at the end of the input. Nothing is allocated before the header is
+ * found within its limits.
+ *
+ * @throws RobotsFilterError `input` for a frame that is none
+ */
+export function readRequest(input: FrameInput, memory: ColumnMemory): Request | undefined {
+  const header = Buffer.alloc(REQUEST_BYTES);
+  if (!input.begin(header, 'the header of a request')) return undefined;
+  const word = (at: number): number => header.readUInt32LE(at);
+  if (word(REQUEST_KIND) !== KIND_JUDGE) {
+    throw refusedFrame(`a request of kind ${word(REQUEST_KIND)}`, `The only kind is ${KIND_JUDGE}`);
+  }
+  const flags = word(REQUEST_FLAGS);
+  if ((flags & ~(FLAG_EXPLAIN | FLAG_WARN)) !== 0) {
+    throw refusedFrame(
+      `a request with flags ${flags}`,
+      `The flags are ${FLAG_EXPLAIN} and ${FLAG_WARN}`,
+    );
+  }
+  const agentsBytes = word(REQUEST_AGENTS);
+  const count = word(REQUEST_COUNT);
+  const urlBytes = word(REQUEST_URL_BYTES);
+  checkLimit('bytes of agents', agentsBytes, MAX_AGENTS_BYTES);
+  checkLimit('URLs', count, MAX_VERDICTS);
+  checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
+  const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
+  input.read(agents, 'the agents of a request');
+  const column = memory.columnMemory(count, urlBytes);
+  input.read(column, 'the URLs of a request');
+  rebaseOffsets(new Uint32Array(column.buffer, column.byteOffset, count + 1), urlBytes);
+  return {
+    agents: agents.toString('utf8', 0, agentsBytes),
+    explain: (flags & FLAG_EXPLAIN) !== 0,
+    warn: (flags & FLAG_WARN) !== 0,
+    count,
+    urlBytes,
+  };
+}
+
+/** Bytes of the offsets and the URLs. */
+export function columnBytes(count: number, urlBytes: number): number {
+  return OFFSET_BYTES * (count + 1) + urlBytes;
+}
+
+/**
+ * Makes the offsets begin with 0, as the kernel takes for granted: a slice of an Arrow array begins
+ * elsewhere.
+ *
+ * @throws RobotsFilterError `input` unless the offsets ascend over exactly the bytes of the URLs
+ */
+function rebaseOffsets(offsets: Uint32Array, urlBytes: number): void {
+  const base = offsets[0] as number;
+  let last = 0;
+  for (let index = 0; index < offsets.length; index++) {
+    const offset = (offsets[index] as number) - base;
+    if (offset < last || offset > urlBytes) {
+      throw refusedFrame(
+        `a request whose offset ${index} is ${offsets[index]}`,
+        `Offsets ascend from ${base} to at most ${base + urlBytes}`,
+      );
+    }
+    offsets[index] = offset;
+    last = offset;
+  }
+  if (last !== urlBytes) {
+    throw refusedFrame(
+      `a request of ${urlBytes} bytes of URLs whose offsets span ${last}`,
+      'The last offset is the end of the last URL',
+    );
+  }
+}
+
+function checkLimit(what: string, value: number, most: number): void {
+  if (value <= most) return;
+  throw refusedFrame(`a request with ${value} ${what}`, `Send at most ${most} at a time`);
+}
+
+/** The error for a frame that no client of this protocol sends. What follows cannot be read. */
+function refusedFrame(what: string, remedy: string): RobotsFilterError {
+  return new RobotsFilterError(
+    'input',
+    `standard input has ${what}. ${remedy}: see ${docsPage('serve.md')}`,
+  );
+} /** Words of the turns. */
+const LOCK = 0;
+const REQUESTS = 1;
+const ANSWERS = 2;
+const ENDED = 3;
+const WORDS = 4;
+
+const FREE = 0;
+const TAKEN = 1;
+
+/**
+ * The order of requests and answers among threads. One thread at a time reads a request; answers
+ * are written in the order of the requests. A thread that waits to write holds no lock, and the
+ * thread whose turn it is waits for nobody: so some thread always goes on.
+ */
+export class Turns {
+  /** Shared by all threads. */
+  readonly buffer: SharedArrayBuffer;
+  readonly #words: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(4 * WORDS)) {
+    this.buffer = buffer;
+    this.#words = new Int32Array(buffer);
+  }
+
+  /**
+   * Reads a request while no other thread does.
+   *
+   * @param read returns undefined at the end of the input; after that, and after an error, no
+   *   thread reads
+   * @returns the request and its number, for `answer`; undefined at the end
+   */
+  request<Request>(
+    read: () => Request | undefined,
+  ): { readonly request: Request; readonly number: number } | undefined {
+    const words = this.#words;
+    while (Atomics.compareExchange(words, LOCK, FREE, TAKEN) !== FREE) {
+      Atomics.wait(words, LOCK, TAKEN);
+    }
+    try {
+      if (Atomics.load(words, ENDED) !== 0) return undefined;
+      // Set until the request is whole: after an error nothing is read, either.
+      Atomics.store(words, ENDED, 1);
+      const request = read();
+      if (request === undefined) return undefined;
+      Atomics.store(words, ENDED, 0);
+      return { request, number: Atomics.add(words, REQUESTS, 1) };
+    } finally {
+      Atomics.store(words, LOCK, FREE);
+      Atomics.notify(words, LOCK, 1);
+    }
+  }
+
+  /** Writes the answer to a request when all earlier ones have been written. */
+  answer(number: number, write: () => void): void {
+    const words = this.#words;
+    for (;;) {
+      const next = Atomics.load(words, ANSWERS);
+      if (next === number) break;
+      Atomics.wait(words, ANSWERS, next);
+    }
+    write();
+    // Both counters wrap around at 2^32 alike.
+    Atomics.add(words, ANSWERS, 1);
+    Atomics.notify(words, ANSWERS);
+  }
+}

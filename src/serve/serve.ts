@@ -1,14 +1,21 @@
 import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
-import { docsPage, RobotsFilterError } from '../errors.js';
+import { docsPage, RobotsFilterError } from '../base/errors.js';
+import type { TableMemory } from '../judge/table-memory.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
-import type { TableMemory } from '../table-memory.js';
-import { Threads } from '../workers/threads.js';
-import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
-import { GREETING_BYTES, LIMITS, MAGIC, PROTOCOL_VERSION } from './protocol.js';
+import { Threads } from '../workers/pool.js';
+import {
+  ClosedError,
+  FrameInput,
+  GREETING_BYTES,
+  LIMITS,
+  MAGIC,
+  PROTOCOL_VERSION,
+  Turns,
+  writeFrame,
+} from './protocol.js';
 import serveRequests, { type ServeEnd, type ServeTask } from './thread.js';
-import { Turns } from './turns.js';
 
 const INPUT = 0;
 const OUTPUT = 1;

@@ -1,9 +1,13 @@
-import { RobotsFilterError } from '../errors.js';
-import { refusal } from './answer.js';
-import { ColumnJudge, type ServedTable } from './column-judge.js';
-import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
-import { type Request, readRequest } from './request.js';
-import { Turns } from './turns.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { ColumnJudge, refusal, type ServedTable } from './column-judge.js';
+import {
+  ClosedError,
+  FrameInput,
+  type Request,
+  readRequest,
+  Turns,
+  writeFrame,
+} from './protocol.js';
 
 /** The task of a thread: all requests until the input ends. */
 export interface ServeTask extends ServedTable {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { BACKSLASH, DELETE, QUOTE, SPACE } from '../ascii.js';
-import { isControl } from '../control-characters.js';
+import { BACKSLASH, DELETE, QUOTE, SPACE } from '../base/ascii.js';
+import { isControl } from '../base/control-characters.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
 
 /** Maximum growth of a text by escaping: six bytes, `\u0000`, for one control character. */

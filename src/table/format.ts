@@ -20,7 +20,7 @@
  *       8  u32    version
  *      12  u32    profile: index in PROFILES
  *      16  u32    bytes of the whole table
- *      20  u32    checksum: see kernel/checksum.ts
+ *      20  u32    checksum: see kernel/hashes.ts
  *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other agents
  *      28  u32    start of the section of records; 0 = the table has none
  *      32  u32    number of hosts            36  u32  number of authorities
@@ -48,7 +48,7 @@
  *      60  u32     1 = passed: the bucket is full, and a host whose search begins here or before
  *                  is in a later bucket; else 0
  *
- * The hash (kernel/assembly/lookup/host-hash.ts) is taken over the canonical host alone, never its
+ * The hash (kernel/assembly/hosts.ts) is taken over the canonical host alone, never its
  * scheme or port, so that a table can be split into shards by host. Its high part says where the
  * search begins: in bucket `hash * buckets >>> 32`. At most half of the slots are used, so that few
  * searches go on to a second bucket.
@@ -195,7 +195,7 @@
  */
 
 export const VERSION = 9;
-/** The first version with the lanes of kernel/checksum.ts; those before have a CRC-32. */
+/** The first version with the lanes of kernel/hashes.ts; those before have a CRC-32. */
 export const VERSION_WITH_LANES = 9;
 /** The oldest version that is read. */
 export const OLDEST_VERSION = 7;
@@ -236,7 +236,7 @@ export const FLAG_REDUCED = 1;
 
 /**
  * Bytes that the kernel may read past the data that it needs: in vectors, and in the cache lines of
- * an automaton (kernel/assembly/lookup/look-up.ts).
+ * an automaton (kernel/assembly/look-up.ts).
  */
 export const TAIL_BYTES = 320;
 

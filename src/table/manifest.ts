@@ -1,7 +1,7 @@
-import { RobotsFilterError } from '../errors.js';
-import { PROFILES, type Profile } from '../protocol/profile.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { PROFILES, type Profile } from '../protocol/verdict.js';
 import { OLDEST_VERSION, VERSION } from './format.js';
-import { MAX_SHARDS } from './shard-of.js';
+import { MAX_SHARDS } from './places.js';
 
 /** The name of the manifest in a directory of shards. */
 export const MANIFEST_NAME = 'manifest.json';

@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { type KeptRecord, RECORD_KINDS, type RecordKind } from '../protocol/other-record-kinds.js';
+import { type KeptRecord, RECORD_KINDS, type RecordKind } from '../protocol/fields.js';
 import { RECORD_KIND, RECORD_TRUNCATED, RECORD_VALUE_LIMIT } from './format.js';
 
 /** An other record of a table. */

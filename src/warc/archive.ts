@@ -1,16 +1,16 @@
 import { constants, crc32, createInflateRaw, gunzipSync, inflateRawSync } from 'node:zlib';
-import { gunzipMembers } from '../files/gunzip.js';
-import { gzip } from '../files/gzip.js';
+import { gzip } from '../files/compression.js';
 import {
   beginsMember,
   findLastMember,
   findMember,
   GZIP_MAGIC,
+  gunzipMembers,
   hasIntactHeader,
   isIntact,
   memberHeaderLength,
   TRAILER,
-} from '../files/gzip-framing.js';
+} from '../files/gzip.js';
 import { startsWith } from '../files/magic.js';
 import { errorCode } from '../files/system-error.js';
 import type { WarcHeader } from './header.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { gunzip } from '../files/gunzip.js';
+import { gunzip } from '../files/gzip.js';
 import { errorCode } from '../files/system-error.js';
 import {
   type ContentEncoding,
@@ -21,8 +21,7 @@ import {
   ResponseHeads,
 } from '../http/response.js';
 import { headerText, isRedirect, redirectUrl } from '../http/url.js';
-import { accessResultOf, isSuccess } from '../protocol/access.js';
-import { MIN_BYTES } from '../protocol/parsing-limits.js';
+import { accessResultOf, isSuccess, MIN_BYTES } from '../protocol/verdict.js';
 import {
   type Capture,
   type CaptureOutcome,

@@ -1,6 +1,4 @@
-import { ByteStore } from '../compile/intern/byte-store.js';
-import type { HashKey } from '../compile/intern/hash-bytes.js';
-import { Uint32List } from '../compile/intern/uint32-list.js';
+import { ByteStore, type HashKey, Uint32List } from '../compile/byte-store.js';
 import { FOLLOWED_REDIRECTS } from '../http/url.js';
 import {
   type CapturePlace,

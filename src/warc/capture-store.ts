@@ -1,6 +1,4 @@
-import { ByteStore } from '../compile/intern/byte-store.js';
-import { type HashKey, hashBytes } from '../compile/intern/hash-bytes.js';
-import { Uint32List } from '../compile/intern/uint32-list.js';
+import { ByteStore, type HashKey, hashBytes, Uint32List } from '../compile/byte-store.js';
 
 /** Words of a capture. The first two hold its date, as a floating-point number. */
 const WORDS = 9;

@@ -1,4 +1,14 @@
-import { DELETE, DIGIT_0, DIGIT_9, DOT, HYPHEN, LOWER_A, LOWER_Z, PLUS, SPACE } from '../ascii.js';
+import {
+  DELETE,
+  DIGIT_0,
+  DIGIT_9,
+  DOT,
+  HYPHEN,
+  LOWER_A,
+  LOWER_Z,
+  PLUS,
+  SPACE,
+} from '../base/ascii.js';
 import { parseUrl } from '../http/url.js';
 import { withoutFinalDot } from '../protocol/authority.js';
 import type { WarcHeader } from './header.js';

@@ -1,4 +1,4 @@
-import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
+import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { endOfLine, lengthOf, textOf } from '../http/response.js';
 
 /**

@@ -1,4 +1,4 @@
-import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../ascii.js';
+import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../base/ascii.js';
 import { startsWith } from '../files/magic.js';
 import { ARC_MAGIC } from '../files/unsupported-formats.js';
 import { endOfHeader } from '../http/response.js';

@@ -1,7 +1,7 @@
 import { startsWith } from '../files/magic.js';
-import { BlockDecoder } from '../files/zstd/block-decoder.js';
 import { loadZstd } from '../files/zstd/codec.js';
 import { decodeZstd, prepareZstd } from '../files/zstd/decode.js';
+import { BlockDecoder } from '../files/zstd/decoder.js';
 import { DictionaryDecoder } from '../files/zstd/dictionary-decoder.js';
 import {
   beginsFrame,
@@ -11,7 +11,7 @@ import {
   UnsupportedZstdError,
   ZSTD_MAGIC,
   ZstdError,
-} from '../files/zstd/frame-scanner.js';
+} from '../files/zstd/frames.js';
 import {
   type ByteSource,
   beginsRecord,

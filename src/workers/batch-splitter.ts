@@ -1,7 +1,6 @@
 import { BAD_INPUT_LIMIT, MARGIN } from '../kernel/layout.js';
 import type { Ring } from './ring/ring.js';
-import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/ring-words.js';
-import { FILLED, linesOf, openWord } from './ring/slot-state.js';
+import { FILLED, FLAG_JUMBO, FLAG_OVERLONG, linesOf, openWord } from './ring/words.js';
 
 const NEWLINE = 10;
 /** Number of bytes of an overlong line that the kernel gets. */

@@ -1,7 +1,8 @@
-import type { Kernel } from '../kernel/kernel.js';
+import { type Kernel, scratchBytes } from '../kernel/kernel.js';
 import {
   RUN_BAD_RECORD,
   RUN_DONE,
+  RUN_RULES_FULL,
   TASK_BYTES,
   TASK_FLAGS,
   TASK_INPUT,
@@ -10,19 +11,19 @@ import {
   TASK_OUTPUT,
   TASK_OVERLONG,
 } from '../kernel/layout.js';
+import { writeTask } from '../kernel/query.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
-import { scratchBytes } from '../kernel/scratch.js';
-import { writeTask } from '../kernel/task.js';
-import { Guards } from './ring/guards.js';
-import { blockAddress, type Regions, scratchAddress, taskAddress } from './ring/regions.js';
-import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/ring-words.js';
+import type { BatchSink } from './batch-ends.js';
+import { blockAddress, Guards, type Regions, scratchAddress, taskAddress } from './ring/regions.js';
+import type { ListedRecord, Ring } from './ring/ring.js';
 import type { Batch } from './ring/slots.js';
+import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/words.js';
 
 /** The kernel's functions for batches. */
 export type BatchKernel = Pick<Kernel, 'run' | 'divide' | 'merge' | 'locateRecord' | 'keepRules'>;
 
 /** Where a task runs: a worker's blocks in one memory. */
-export interface TaskPlace {
+interface TaskPlace {
   readonly kernel: Pick<BatchKernel, 'run' | 'keepRules'>;
   readonly memory: SharedArrayBuffer;
   readonly regions: Regions;
@@ -124,5 +125,46 @@ export class BatchTask {
   pruneRules(): void {
     const { kernel, memory, regions, query, worker } = this.#place;
     new RuleCounters(memory, query, blockAddress(regions, worker)).prune(kernel);
+  }
+}
+
+/** How a batch ended. A record is the bad record at which a strict run stops. */
+export type BatchEnd = 'done' | 'stopped' | ListedRecord;
+
+/** Judges batches, on the calling thread. */
+export interface BatchJudge {
+  /**
+   * Judges a batch and hands over its output. Returns `stopped` if the run was stopped. Returns the
+   * record if the run is strict and a record is bad.
+   *
+   * @throws GuardError if the kernel wrote beyond a region, so that any record may be wrong
+   */
+  judge(batch: Batch, sink: BatchSink): Promise<BatchEnd>;
+}
+
+/** Judges batches where they are, by a table in the same memory. */
+export class WholeBatchJudge implements BatchJudge {
+  readonly #ring: Ring;
+  readonly #task: BatchTask;
+
+  constructor(ring: Ring, task: BatchTask) {
+    this.#ring = ring;
+    this.#task = task;
+  }
+
+  async judge(batch: Batch, sink: BatchSink): Promise<BatchEnd> {
+    const { slot } = batch;
+    const task = this.#task;
+    task.begin(batch);
+    for (;;) {
+      const result = task.run();
+      this.#ring.slots.setOutput(slot, task.words, task.output, task.outputBytes);
+      if (result === RUN_DONE) return (await sink.finish(slot)) ? 'done' : 'stopped';
+      if (result === RUN_BAD_RECORD) return (await sink.refuse(slot)) ?? 'stopped';
+      if (result === RUN_RULES_FULL) task.pruneRules();
+      if (!(await sink.yield(slot))) return 'stopped';
+      task.emptyOutput();
+      task.setLineBase(this.#ring.writer.linesBefore);
+    }
   }
 }

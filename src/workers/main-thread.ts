@@ -1,5 +1,4 @@
-import type { Executor } from './executor.js';
-import type { Task, TaskEnd } from './messages.js';
+import type { Executor, Task, TaskEnd } from './messages.js';
 import work from './worker.js';
 
 /** The longest interval of a timer, in milliseconds. */

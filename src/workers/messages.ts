@@ -1,5 +1,4 @@
-import type { DivisionRegions } from './banks/division-regions.js';
-import type { Regions } from './ring/regions.js';
+import type { DivisionRegions, Regions } from './ring/regions.js';
 
 /** An input that threads of the pool read. */
 export type Source = FileSource | PipeSource | ZstdSource;
@@ -62,7 +61,7 @@ export interface ReadTask extends RingTask {
 }
 
 /** A regular file. */
-export interface FileSource {
+interface FileSource {
   readonly kind: 'file';
   readonly descriptor: number;
 }
@@ -126,3 +125,20 @@ export type TaskEnd =
       /** The byte of the input at which reading failed. */
       readonly position: number;
     };
+
+/** Carries out the tasks of runs, on threads of a pool or on the calling thread. */
+export interface Executor {
+  /** Number of workers that judge at a time. */
+  readonly threads: number;
+  /** Whether tasks may block, because they run on other threads than the caller's. */
+  readonly mayBlock: boolean;
+  /** URL of another module with an `instantiateKernel`, for tests. */
+  readonly kernel: string | undefined;
+  /**
+   * Carries out a task. Rejects when the task throws or its thread dies; the task no longer runs
+   * then.
+   */
+  run(task: Task): Promise<TaskEnd>;
+  /** Ends the threads. */
+  close(): Promise<void>;
+}

@@ -1,8 +1,11 @@
+import { FileEnd } from '../files/openings.js';
+import { BlockDecoder } from '../files/zstd/decoder.js';
+import { FrameScanner, UnsupportedZstdError, ZstdError } from '../files/zstd/frames.js';
 import { BatchSplitter } from './batch-splitter.js';
+import { DescriptorError, descriptorEnd, readInto } from './descriptor.js';
+import type { PipeSource, TaskEnd, ZstdSource } from './messages.js';
 import type { Ring } from './ring/ring.js';
-import { JUMBO } from './ring/ring-words.js';
-import type { Word } from './ring/shared-words.js';
-import { ENDED, FREE, stateOf } from './ring/slot-state.js';
+import { ENDED, FREE, JUMBO, stateOf, type Word } from './ring/words.js';
 
 /**
  * Fills the ring on the thread that is the producer: a thread that reads a pipe, or the main thread
@@ -85,5 +88,160 @@ export class Producer {
     this.#splitter.passOn();
     this.#open = false;
     this.#ring.producer.advance();
+  }
+}
+
+/** Fills the ring from a pipe, on the thread that is the producer. The thread may block. */
+export class PipeProducer {
+  readonly #ring: Ring;
+  readonly #source: PipeSource;
+  readonly #producer: Producer;
+
+  constructor(ring: Ring, source: PipeSource) {
+    this.#ring = ring;
+    this.#source = source;
+    this.#producer = new Producer(ring);
+  }
+
+  /**
+   * Reads until a batch has been handed over; false if the input has ended or no further batch may
+   * be taken.
+   *
+   * @throws DescriptorError
+   */
+  fill(): boolean {
+    const ring = this.#ring;
+    while (!ring.consumer.stopped) {
+      const room = this.#producer.room();
+      if (room === undefined) {
+        this.#wait();
+        continue;
+      }
+      ring.producer.tell();
+      const bytes = this.#read(room);
+      // The byte that wakes a thread from its read is not input (pipeline/input/raw-input.ts).
+      if (ring.consumer.stopped) return false;
+      if (bytes === 0) break;
+      if (this.#producer.accept(bytes)) return true;
+    }
+    while (!ring.consumer.stopped && !this.#producer.end()) this.#wait();
+    return false;
+  }
+
+  #wait(): void {
+    // The last batch may have been handed over.
+    this.#ring.producer.tell();
+    this.#ring.waits.block(this.#producer.awaitedWord, this.#producer.awaitedValue);
+  }
+
+  /** Reads the bytes that were read from the pipe before the run, and then the pipe. */
+  #read(room: Uint8Array): number {
+    const { descriptor, head } = this.#source;
+    const { read } = this.#ring.input;
+    if (read >= head.length) return readInto(this.#ring, descriptor, room, null);
+    const part = head.subarray(read, read + room.length);
+    room.set(part);
+    return part.length;
+  }
+}
+
+/** Bytes of one read. */
+const READ_BYTES = 1 << 18;
+
+/**
+ * Fills the ring from a file in zstd, on a thread of its own, which may block. The lines before
+ * damage are passed on, except an unfinished last one.
+ */
+export class ZstdProducer {
+  readonly #ring: Ring;
+  readonly #source: ZstdSource;
+  readonly #producer: Producer;
+  readonly #end: FileEnd;
+  readonly #scanner = new FrameScanner();
+  /** Bytes that have come out, and those of them that are yet to be dropped. */
+  #decoded = 0;
+  #toDrop: number;
+
+  constructor(ring: Ring, source: ZstdSource) {
+    this.#ring = ring;
+    this.#source = source;
+    this.#producer = new Producer(ring);
+    this.#end = new FileEnd(source.descriptor, source.bytes);
+    this.#toDrop = source.dropped;
+  }
+
+  /** Reads the file to its end, or until the run is stopped. */
+  fill(): TaskEnd {
+    let failure: TaskEnd | undefined;
+    try {
+      this.#decode();
+    } catch (error) {
+      failure = this.#failure(error);
+    }
+    while (!this.#ring.stopped && !this.#producer.end(failure === undefined)) this.#wait();
+    return this.#ring.stopped ? { end: 'stopped' } : (failure ?? { end: 'done' });
+  }
+
+  /** @throws ZstdError, DescriptorError */
+  #decode(): void {
+    const decoder = new BlockDecoder(this.#source.codec);
+    const buffer = new Uint8Array(READ_BYTES);
+    for (let position = this.#source.offset; !this.#ring.stopped; ) {
+      const bytes = this.#read(buffer, position);
+      if (this.#ring.stopped) return;
+      if (bytes === 0) break;
+      position += bytes;
+      Atomics.store(this.#source.progress, 0, BigInt(position));
+      for (const unit of this.#scanner.scan(buffer.subarray(0, bytes))) {
+        const content = decoder.decode(unit);
+        this.#decoded += content.length;
+        if (!this.#pour(content)) return;
+      }
+    }
+    this.#scanner.end();
+  }
+
+  /** @throws DescriptorError also if the file was truncated */
+  #read(buffer: Uint8Array, position: number): number {
+    const { descriptor } = this.#source;
+    try {
+      const bytes = readInto(this.#ring, descriptor, buffer, position);
+      if (!this.#ring.stopped) this.#end.check(position, bytes);
+      return bytes;
+    } catch (error) {
+      const cause = error instanceof DescriptorError ? error.cause : error;
+      throw new DescriptorError('input', cause, position);
+    }
+  }
+
+  /** Puts content into the ring; returns false if the run was stopped. */
+  #pour(content: Uint8Array): boolean {
+    const dropped = Math.min(this.#toDrop, content.length);
+    this.#toDrop -= dropped;
+    let rest = content.subarray(dropped);
+    while (!this.#ring.stopped) {
+      const room = this.#producer.room();
+      if (room === undefined) {
+        this.#wait();
+        continue;
+      }
+      if (rest.length === 0) return true;
+      const part = rest.subarray(0, room.length);
+      room.set(part);
+      rest = rest.subarray(part.length);
+      this.#producer.accept(part.length);
+    }
+    return false;
+  }
+
+  #wait(): void {
+    this.#ring.waits.block(this.#producer.awaitedWord, this.#producer.awaitedValue);
+  }
+
+  #failure(error: unknown): TaskEnd {
+    if (error instanceof DescriptorError) return descriptorEnd(error);
+    if (!(error instanceof ZstdError)) throw error;
+    const remedy = error instanceof UnsupportedZstdError ? error.remedy : undefined;
+    return { end: 'damaged', message: error.message, remedy, bytes: this.#decoded };
   }
 }

@@ -1,17 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import { type BatchJudge, WholeBatchJudge } from './batch-judge.js';
-import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
-import type { BatchSource } from './batch-source.js';
-import { type BatchKernel, BatchTask } from './batch-task.js';
+import {
+  type BatchSource,
+  DescriptorBatchSink,
+  FileBatchSource,
+  RingBatchSink,
+  RingBatchSource,
+} from './batch-ends.js';
+import { type BatchJudge, type BatchKernel, BatchTask, WholeBatchJudge } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
-import { FileBatchSource } from './file-batch-source.js';
 import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
-import { PipeProducer } from './pipe-producer.js';
-import { GuardError } from './ring/guards.js';
+import { PipeProducer, ZstdProducer } from './producer.js';
+import { GuardError } from './ring/regions.js';
 import { Ring } from './ring/ring.js';
-import { RingBatchSource } from './ring-batch-source.js';
-import { ZstdProducer } from './zstd-producer.js';
 
 /** Maximum seconds for which the main thread keeps its event loop waiting. */
 const LONGEST_BLOCK = 0.01;
@@ -38,7 +39,7 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
 async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
   const bind = (memory: WebAssembly.Memory): Promise<BatchKernel> => bindKernel(task, memory);
   if (task.banks !== undefined) {
-    const { dividedJudge } = await import('./banks/divided-judge.js');
+    const { dividedJudge } = await import('./divided-judge.js');
     return dividedJudge(ring, task, task.banks, bind);
   }
   const { worker, query } = task;

@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAgentsFile } from '../../src/agents/agents-file.js';
-import { agentsInHeader } from '../../src/agents/header-agent.js';
-import { agentsNamed, agentsOf, listNames } from '../../src/agents/known-agent.js';
-import { knownAgents } from '../../src/agents/known-agents.js';
 import { isProductToken, parseAgent } from '../../src/protocol/agent.js';
+import { readAgentsFile } from '../../src/protocol/agents-file.js';
+import { agentsNamed, agentsOf, listNames } from '../../src/protocol/known-agent.js';
+import { knownAgents } from '../../src/protocol/known-agents.js';
 import { parseRobots } from '../../src/protocol/parse.js';
+import { agentsInHeader } from '../../src/protocol/unnamed-agents.js';
 
 const known = knownAgents();
 

@@ -17,11 +17,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CacheEntry, cacheParts } from '../../src/cache/cache.js';
-import { listNames, splitNames } from '../../src/cache/listing.js';
-import { RobotsFilterError } from '../../src/errors.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import { readLines } from '../../src/files/lines.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
+import { type CacheEntry, cacheParts } from '../../src/sources/cache.js';
+import { listNames, splitNames } from '../../src/sources/item.js';
 import { type Reading, readCache, readParts } from './read-cache.js';
 
 let root: string;

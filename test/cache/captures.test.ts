@@ -1,7 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseCaptureLine } from '../../src/cache/capture-lines.js';
+import { parseCaptureLine } from '../../src/sources/archives.js';
 import { lines, workplace } from '../cli/command-line.js';
 import { captureOf, membersOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 

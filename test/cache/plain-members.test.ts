@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { plainMembers } from '../../src/cache/plain-members.js';
-import { parseRecord } from '../../src/cache/record.js';
-import { LONGEST_TEXT } from '../../src/kernel/json-string.js';
+import { LONGEST_TEXT } from '../../src/kernel/scanners.js';
+import { parseRecord, plainMembers } from '../../src/sources/record.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

@@ -7,8 +7,8 @@ import {
   cacheParts,
   nestedParts,
   PartReader,
-} from '../../src/cache/cache.js';
-import type { WarningEvent } from '../../src/cache/entry.js';
+} from '../../src/sources/cache.js';
+import type { WarningEvent } from '../../src/sources/entry.js';
 
 /** The contents of a cache, in order, read part by part as a compiler reads them. */
 export interface Reading {

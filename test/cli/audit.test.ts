@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { widthOnTerminal } from '../../src/cli/report/width-on-terminal.js';
+import { widthOnTerminal } from '../../src/cli/report/terminal.js';
 import { lines, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['GPTBot', 'CCBot', 'GPTBot>CCBot', '*'];

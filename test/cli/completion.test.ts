@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/command-names.js';
-import { programWords } from '../../src/cli/completion/command-words.js';
-import { SHELLS } from '../../src/cli/completion/shells.js';
-import { describedCommands } from '../../src/cli/help/described-commands.js';
-import { manPage } from '../../src/cli/help/man-page.js';
+import { programWords, SHELLS } from '../../src/cli/completion.js';
+import { describedCommands, manPage } from '../../src/cli/man-page.js';
+import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
 import { workplace } from './command-line.js';
 
 const [program, ...commands] = describedCommands();

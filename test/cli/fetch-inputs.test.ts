@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encode.js';
+import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encoder.js';
 import { lines, type Workplace, workplace } from './command-line.js';
 
 beforeAll(prepareZstdEncoder);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checksum } from '../../src/kernel/checksum.js';
+import { checksum } from '../../src/kernel/hashes.js';
 import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/table/format.js';
 import { type Workplace, workplace } from './command-line.js';
 

@@ -1,8 +1,8 @@
 /** A process with an unfinished file. It runs until signals end it. */
 
 import { writeFileSync } from 'node:fs';
-import { Interruption } from '../../src/cli/process/interruption.js';
-import { begun } from '../../src/files/unfinished-files.js';
+import { Interruption } from '../../src/cli/process.js';
+import { begun } from '../../src/files/replacement.js';
 
 const [path = ''] = process.argv.slice(2);
 begun(path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMAND_DEFINITIONS } from '../../src/cli/definitions/commands.js';
+import { COMMAND_DEFINITIONS } from '../../src/cli/definitions.js';
 import { createProgram } from '../../src/cli/program.js';
 import { every } from '../random/cases.js';
 import { GREETING, request } from '../serve/frames.js';

@@ -5,8 +5,8 @@ import { decompress } from 'fzstd';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
+import { decompressLz4 } from '../../src/parquet/codecs.js';
 import { FILE, GROUP } from '../../src/parquet/footer.js';
-import { decompressLz4 } from '../../src/parquet/lz4.js';
 import { nameOf } from '../../src/parquet/pages.js';
 import {
   integerOf,

@@ -3,8 +3,7 @@ import type { SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { FILE } from '../../src/parquet/footer.js';
-import { listOf, type ThriftStruct } from '../../src/parquet/thrift.js';
-import { i32, text } from '../../src/parquet/thrift-writer.js';
+import { i32, listOf, type ThriftStruct, text } from '../../src/parquet/thrift.js';
 import { fixturePath, withFooter } from '../parquet/parquet-fixtures.js';
 import { lines, Workplace } from './command-line.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { Table } from '../../src/table.js';
+import { Table } from '../../src/judge/table.js';
 import { lines, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['CCBot', 'GPTBot'];

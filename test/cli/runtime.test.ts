@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { requireNode } from '../../src/cli/process/runtime.js';
-import { RobotsFilterError } from '../../src/errors.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
+import { requireNode } from '../../src/cli/program.js';
 import { workplace } from './command-line.js';
 
 test('Deno and Bun are refused', () => {

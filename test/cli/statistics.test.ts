@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeFilterProgress } from '../../src/cli/report/filter-progress.js';
+import { describeFilterProgress } from '../../src/cli/commands/filter-run.js';
 import {
   formatBytes,
   formatCount,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/command-names.js';
+import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
 import { ended, lines, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {

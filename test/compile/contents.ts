@@ -1,9 +1,9 @@
 import type { CompileOptions } from '../../src/compile/body-compiler.js';
-import type { TableLayout } from '../../src/compile/layout/table-layout.js';
-import { PartMerger } from '../../src/compile/parallel/part-merger.js';
-import { PartBuilder } from '../../src/compile/parallel/table-part.js';
-import type { RobotsDetails } from '../../src/compile/robots-details.js';
+import type { RobotsDetails } from '../../src/compile/compiled-robots.js';
+import { PartMerger } from '../../src/compile/part-merger.js';
 import { TableContents } from '../../src/compile/table-contents.js';
+import type { TableLayout } from '../../src/compile/table-layout.js';
+import { PartBuilder } from '../../src/compile/table-part.js';
 import type { Authority } from '../../src/protocol/authority.js';
 
 /** Contents of a table to which files are added one by one. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import type { Profile } from '../../src/protocol/verdict.js';
+import { TableView } from '../../src/view/table-view.js';
 import { mostTableBytes } from '../linear/growth.js';
 
 const LIMIT = 50_000;

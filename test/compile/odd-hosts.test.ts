@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { authorityOfName, nameOfAuthority } from '../../src/cache/layout.js';
-import { parseRecord } from '../../src/cache/record.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { verifyTable } from '../../src/inspect/verify/verify-table.js';
+import { Table, tableMemory } from '../../src/judge/table.js';
 import { canonicalHost, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
-import { Table, tableMemory } from '../../src/table.js';
+import { authorityOfName, nameOfAuthority } from '../../src/sources/item.js';
+import { parseRecord } from '../../src/sources/record.js';
+import { verifyTable } from '../../src/verify/verify-table.js';
 import { captureUrl } from '../../src/warc/captures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { PartMerger } from '../../src/compile/parallel/part-merger.js';
-import { PartBuilder, type TablePart } from '../../src/compile/parallel/table-part.js';
+import { PartMerger } from '../../src/compile/part-merger.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableContents } from '../../src/compile/table-contents.js';
+import { PartBuilder, type TablePart } from '../../src/compile/table-part.js';
+import { Table } from '../../src/judge/table.js';
 import { type Authority, DEFAULT_PORTS, type Scheme } from '../../src/protocol/authority.js';
-import { Table } from '../../src/table.js';
 import { Random } from '../random/random.js';
 
 const SEEDS = 600;

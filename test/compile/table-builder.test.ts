@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { shownValue } from '../../src/arguments.js';
-import { checkTable } from '../../src/check-table.js';
-import { BodyClaims } from '../../src/compile/parallel/body-claims.js';
-import { PartMerger } from '../../src/compile/parallel/part-merger.js';
-import { PartBuilder } from '../../src/compile/parallel/table-part.js';
+import { shownValue } from '../../src/base/arguments.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
+import { PartMerger } from '../../src/compile/part-merger.js';
 import { TableBuilder, type TableBuilderOptions } from '../../src/compile/table-builder.js';
 import { TableContents } from '../../src/compile/table-contents.js';
-import { RobotsFilterError } from '../../src/errors.js';
-import { AutomatonView } from '../../src/inspect/automaton-view.js';
-import type { TableAuthority } from '../../src/inspect/table-content.js';
-import { TableReader } from '../../src/inspect/table-reader.js';
-import { TableView } from '../../src/inspect/table-view.js';
+import { BodyClaims, PartBuilder } from '../../src/compile/table-part.js';
+import { checkTable } from '../../src/judge/table-memory.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { HOST_PLAIN_NAME } from '../../src/table/format.js';
+import { AutomatonView } from '../../src/view/automaton-view.js';
+import { type TableAuthority, TableReader } from '../../src/view/table-content.js';
+import { TableView } from '../../src/view/table-view.js';
 import { Random } from '../random/random.js';
 
 interface Added {

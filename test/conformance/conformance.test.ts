@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decidingLine, readGroups } from '../../oracle/robots.js';
-import { Robots, Table, TableBuilder } from '../../src/index.js';
+import { Robots, Table, TableBuilder } from '../../src/library/index.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import {
   type Answer,
   type ConformanceCase,

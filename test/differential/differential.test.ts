@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decidingLine, readGroups } from '../../oracle/robots.js';
 import { matchesWhole, verdictOf } from '../../oracle/verdict.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { scalesFiles, spellingFiles } from '../hostile/spellings.js';
 import { cases } from '../random/cases.js';
 import { ask, CASES_OF_SEED, hostileQuestions, type Judge, plainQuestions } from './questions.js';

@@ -1,8 +1,8 @@
 import { bytesOf, textOf } from '../../oracle/bytes.js';
 import { decidingLine, readGroups } from '../../oracle/robots.js';
 import { verdictOf } from '../../oracle/verdict.js';
-import { Robots } from '../../src/index.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import { Robots } from '../../src/library/index.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../hostile/file.js';
 import type { AskedFile } from '../hostile/spellings.js';
 import { Random } from '../random/random.js';

@@ -1,7 +1,7 @@
 import { isEscape } from '../../oracle/bytes.js';
 import { type OracleGroup, ruleOf } from '../../oracle/robots.js';
 import type { OracleVerdict } from '../../oracle/verdict.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 
 /** The situations that must occur; otherwise agreement proves nothing. */
 export interface Counts {

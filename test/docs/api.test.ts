@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import * as library from '../../src/index.js';
+import * as library from '../../src/library/index.js';
 import { ROOT } from './scratch.js';
 
 const page = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
 const verdictsPage = readFileSync(join(ROOT, 'docs/verdicts.md'), 'utf8');
 
-/** The exports of `src/index.ts`, with the file that declares each. */
+/** The exports of `src/library/index.ts`, with the file that declares each. */
 function exported(): { name: string; source: string }[] {
-  const index = readFileSync(join(ROOT, 'src/index.ts'), 'utf8');
-  const statements = index.matchAll(/export (?:type )?\{([^}]+)\} from '\.\/([^']+)\.js';/g);
+  const index = readFileSync(join(ROOT, 'src/library/index.ts'), 'utf8');
+  const statements = index.matchAll(/export (?:type )?\{([^}]+)\} from '(\.[^']+)\.js';/g);
   return [...statements].flatMap(([, names = '', file]) => {
-    const source = readFileSync(join(ROOT, `src/${file}.ts`), 'utf8');
+    const source = readFileSync(join(ROOT, 'src/library', `${file}.ts`), 'utf8');
     return names
       .split(',')
       .map((name) => name.trim().replace('type ', ''))

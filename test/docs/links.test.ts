@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { docsPage } from '../../src/errors.js';
+import { docsPage } from '../../src/base/errors.js';
 import { ROOT } from './scratch.js';
 
 const pages = [

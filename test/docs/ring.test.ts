@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import * as states from '../../src/workers/ring/slot-state.js';
+import * as states from '../../src/workers/ring/words.js';
 import { ROOT } from './scratch.js';
 
 it('docs/design.md names the states of a slot', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { AutomatonCompiler } from '../../src/compile/automaton/automaton-compiler.js';
+import { AutomatonCompiler } from '../../src/kernel/automata.js';
 import { placeRules } from '../../src/protocol/parse.js';
 import { BLOCK_MASK_BYTES } from '../../src/table/format.js';
 import { ROOT } from './scratch.js';

@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crawl, Frontier } from '../../examples/frontier.js';
-import { Table, TableBuilder } from '../../src/index.js';
+import { Table, TableBuilder } from '../../src/library/index.js';
 import { MAIN } from '../cli/command-line.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');

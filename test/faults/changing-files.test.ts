@@ -20,10 +20,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { cacheParts } from '../../src/cache/cache.js';
+import { Table } from '../../src/judge/table.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { openInput } from '../../src/pipeline/input/open.js';
-import { Table } from '../../src/table.js';
+import { cacheParts } from '../../src/sources/cache.js';
 import { ended, lines, Workplace, workplace } from '../cli/command-line.js';
 import { closePools, fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 

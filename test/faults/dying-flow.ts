@@ -1,11 +1,10 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { expect } from 'vitest';
-import { RobotsFilterError } from '../../src/errors.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import type { Flow } from '../../src/pipeline/flow.js';
-import type { Executor } from '../../src/workers/executor.js';
-import { JointPool } from '../../src/workers/joint-pool.js';
-import { Pool } from '../../src/workers/pool.js';
+import type { Executor } from '../../src/workers/messages.js';
+import { JointPool, Pool } from '../../src/workers/pool.js';
 import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
-import { Store } from '../../src/fetch/store/store.js';
+import { Store } from '../../src/fetch/store.js';
+import { Table } from '../../src/judge/table.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
-import { accessResultOf } from '../../src/protocol/access.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { Table } from '../../src/table.js';
+import { accessResultOf } from '../../src/protocol/verdict.js';
 
 const FILE = fileURLToPath(
   new URL('../../fixtures/conformance/access-results.ndjson', import.meta.url),

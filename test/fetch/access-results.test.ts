@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
 import { isRedirect } from '../../src/http/url.js';
-import { Robots } from '../../src/index.js';
+import { Robots } from '../../src/library/index.js';
 import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { addressKey, addressRefusal } from '../../src/fetch/transport/addresses.js';
-import { permittedAddresses } from '../../src/fetch/transport/resolver.js';
+import { addressKey, addressRefusal } from '../../src/base/addresses.js';
+import { permittedAddresses } from '../../src/fetch/resolver.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { permittedAddresses, systemResolver } from '../../src/fetch/transport/resolver.js';
+import { permittedAddresses, systemResolver } from '../../src/fetch/resolver.js';
 import { errorCode } from '../../src/files/system-error.js';
 
 /*

@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ExchangeStream, NEVER_PAUSED } from '../../src/fetch/http/exchange-stream.js';
-import { StrictResponse } from '../../src/fetch/http/strict-response.js';
+import { ExchangeStream, NEVER_PAUSED, StrictResponse } from '../../src/fetch/http-exchange.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();

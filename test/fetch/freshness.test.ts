@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { StoredCopy } from '../../src/fetch/fetcher.js';
 import {
   cachePolicy,
   freshUntil,
   isConfirmedBy,
   revalidatedHeaders,
 } from '../../src/fetch/freshness.js';
-import { DAY } from '../../src/protocol/access.js';
+import type { StoredCopy } from '../../src/fetch/result.js';
+import { DAY } from '../../src/protocol/verdict.js';
 import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();

@@ -4,14 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { withoutLocalAddress } from '../../src/fetch/transport/connection.js';
-import { decodingFailure, tlsFailure } from '../../src/fetch/transport/failure.js';
-import { localFaultOf, remedyOf } from '../../src/fetch/transport/local-fault.js';
-import {
-  type HostAddress,
-  type NameServers,
-  systemResolver,
-} from '../../src/fetch/transport/resolver.js';
+import { decodingFailure, localFaultOf, remedyOf, tlsFailure } from '../../src/fetch/answer.js';
+import { withoutLocalAddress } from '../../src/fetch/connection.js';
+import { type HostAddress, type NameServers, systemResolver } from '../../src/fetch/resolver.js';
 import { errorText } from '../../src/files/system-error.js';
 import { bundledScript } from '../bundled-script.js';
 import { fetchOnce, Loopback } from './servers.js';

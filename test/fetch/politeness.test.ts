@@ -6,12 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchAuthority } from '../../src/fetch/result.js';
 import type { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
-import {
-  type FetchDone,
-  Schedule,
-  type ScheduleOptions,
-} from '../../src/fetch/schedule/schedule.js';
-import { Store } from '../../src/fetch/store/store.js';
+import { type FetchDone, Schedule, type ScheduleOptions } from '../../src/fetch/schedule.js';
+import { Store } from '../../src/fetch/store.js';
 import { fetchOnce, type Listening, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { redirectTarget } from '../../src/fetch/http/redirect.js';
 import type { FetchResult } from '../../src/fetch/result.js';
+import { redirectTarget } from '../../src/fetch/robots-fetcher.js';
 import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();

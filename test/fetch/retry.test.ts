@@ -2,12 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { parseRetryAfter } from '../../src/fetch/http/retry-after.js';
 import type { FetchErrorCode, FetchResult } from '../../src/fetch/result.js';
-import { backoffDelay, isWorthRetrying } from '../../src/fetch/schedule/retry.js';
-import { type FetchDone, Schedule } from '../../src/fetch/schedule/schedule.js';
-import { Store } from '../../src/fetch/store/store.js';
-import type { AccessResult } from '../../src/protocol/access.js';
+import { parseRetryAfter } from '../../src/fetch/robots-fetcher.js';
+import {
+  backoffDelay,
+  type FetchDone,
+  isWorthRetrying,
+  Schedule,
+} from '../../src/fetch/schedule.js';
+import { Store } from '../../src/fetch/store.js';
+import type { AccessResult } from '../../src/protocol/verdict.js';
 import { Random } from '../random/random.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 

@@ -2,14 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fetcher, StoredCopy } from '../../src/fetch/fetcher.js';
-import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
-import {
-  type FetchDone,
-  Schedule,
-  type ScheduleOptions,
-} from '../../src/fetch/schedule/schedule.js';
-import { Store } from '../../src/fetch/store/store.js';
+import type { FetchAuthority, Fetcher, FetchResult, StoredCopy } from '../../src/fetch/result.js';
+import { type FetchDone, Schedule, type ScheduleOptions } from '../../src/fetch/schedule.js';
+import { Store } from '../../src/fetch/store.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
 
 let root: string;

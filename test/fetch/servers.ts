@@ -4,9 +4,8 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { StoredCopy } from '../../src/fetch/fetcher.js';
 import type { FetchOptions } from '../../src/fetch/options.js';
-import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
+import type { FetchAuthority, FetchResult, StoredCopy } from '../../src/fetch/result.js';
 import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
 import type { Scheme } from '../../src/protocol/authority.js';
 

@@ -4,8 +4,8 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseFetchRecord } from '../../src/cache/fetch-record.js';
-import { authorityOfName, schemeOfName } from '../../src/cache/layout.js';
+import { parseFetchRecord } from '../../src/sources/fetch-record.js';
+import { authorityOfName, schemeOfName } from '../../src/sources/item.js';
 import { ended, MAIN } from '../cli/command-line.js';
 import { startRobotsServer, stop } from './robots-server.js';
 

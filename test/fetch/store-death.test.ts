@@ -4,9 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseFetchRecord } from '../../src/cache/fetch-record.js';
-import { Store } from '../../src/fetch/store/store.js';
-import { TemporaryNames } from '../../src/fetch/store/temporary.js';
+import { Store, TemporaryNames } from '../../src/fetch/store.js';
+import { parseFetchRecord } from '../../src/sources/fetch-record.js';
 import { EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 
 const START = Date.UTC(2026, 0, 1);

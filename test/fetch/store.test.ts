@@ -12,13 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CacheContent, cacheParts } from '../../src/cache/cache.js';
 import type { FetchResult } from '../../src/fetch/result.js';
-import { Store } from '../../src/fetch/store/store.js';
+import { Store } from '../../src/fetch/store.js';
+import { Table } from '../../src/judge/table.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/profile.js';
-import { Table } from '../../src/table.js';
+import type { Profile } from '../../src/protocol/verdict.js';
+import { type CacheContent, cacheParts } from '../../src/sources/cache.js';
 import { type Reading, readCache, readParts } from '../cache/read-cache.js';
 import { authorityOf, EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 

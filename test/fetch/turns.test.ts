@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type EndTurn, Turns } from '../../src/fetch/transport/turns.js';
+import { type EndTurn, Turns } from '../../src/fetch/connection.js';
 
 /** One that is never aborted. */
 const patience = () => new AbortController().signal;

@@ -1,6 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { userAgentFault } from '../../src/fetch/user-agent.js';
+import { userAgentFault } from '../../src/fetch/limits.js';
 
 describe('a user agent', () => {
   it.each([

@@ -3,9 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { gunzip } from '../../src/files/gunzip.js';
-import { gzip } from '../../src/files/gzip.js';
-import { KEPT_BYTES, KEPT_CONTENT_BYTES } from '../../src/files/gzip-decompressor.js';
+import { gzip } from '../../src/files/compression.js';
+import { gunzip, KEPT_BYTES, KEPT_CONTENT_BYTES } from '../../src/files/gzip.js';
 
 /** Decodes data that comes in chunks of `size` bytes. */
 async function decoded(data: Buffer, size = data.length): Promise<string> {

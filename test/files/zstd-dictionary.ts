@@ -1,5 +1,5 @@
 import { compressUsingDict, createCCtx, freeCCtx } from '@bokuweb/zstd-wasm';
-import { loadWholeFrameCodec } from '../../src/files/zstd/whole-frames.js';
+import { loadWholeFrameCodec } from '../../src/files/zstd/encoder.js';
 import { rawBlock } from './zstd-frames.js';
 
 /** A dictionary for WARC records of robots.txt files, made by `zstd --train --maxdict=400`. */

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decompress } from 'fzstd';
 import { describe, expect, it } from 'vitest';
-import { FRAME_CONTENT_BYTES, ZstdCompressor } from '../../src/files/zstd/compressor.js';
-import { FrameScanner } from '../../src/files/zstd/frame-scanner.js';
-import { zstd } from '../../src/files/zstd.js';
+import { zstd } from '../../src/files/compression.js';
+import { FRAME_CONTENT_BYTES, ZstdCompressor } from '../../src/files/zstd/encoder.js';
+import { FrameScanner } from '../../src/files/zstd/frames.js';
 
 const MIB = 1024 * 1024;
 const MAGIC = Buffer.from(zstd.magic);

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { compressionOf } from '../../src/files/compressions.js';
-import { MAX_BLOCK_BYTES, ZstdError } from '../../src/files/zstd/frame-scanner.js';
-import { zstd } from '../../src/files/zstd.js';
+import { compressionOf, zstd } from '../../src/files/compression.js';
+import { MAX_BLOCK_BYTES, ZstdError } from '../../src/files/zstd/frames.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { every } from '../random/cases.js';
 import {

@@ -79,13 +79,17 @@ describe('the stored inputs find planted faults in the kernel', () => {
       'a read just beyond the end, where it decides',
       'url',
       /the verdict|the bytes around/,
-      { file: 'bytes.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
+      { file: 'kernel/assembly/canonical.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
     ],
     [
       'a number with a leading zero taken for JSON',
       'ndjson',
       /strict refuses/,
-      { file: 'strict.ts', from: '&& at - integer > 1', to: '&& at - integer > 2' },
+      {
+        file: 'kernel/assembly/json/locate-url.ts',
+        from: '&& at - integer > 1',
+        to: '&& at - integer > 2',
+      },
     ],
     [
       'scratch memory taken twice for one copy',
@@ -102,7 +106,7 @@ describe('the stored inputs find planted faults in the kernel', () => {
       'url',
       /after a region were overwritten|unreachable|the verdict/,
       {
-        file: 'path.ts',
+        file: 'kernel/assembly/decide.ts',
         from: 'canonicalise(from, end, scratch, false)',
         to: 'canonicalise(from, end, scratch + 2 * (end - from), false)',
       },

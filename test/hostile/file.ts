@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import type { Random } from '../random/random.js';
 import { hostilePattern } from './pattern.js';
 import { words } from './pieces.js';

@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import type { Random } from '../random/random.js';
 import { DOT_ENDS, HEX_DIGITS, LETTERS, piece, pieces, respelt, words } from './pieces.js';
 

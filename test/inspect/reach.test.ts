@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import type { Reach } from '../../src/inspect/reach.js';
 import { type AgentSummary, TableAudit } from '../../src/inspect/table-audit.js';
-import { TableView } from '../../src/inspect/table-view.js';
+import { Robots } from '../../src/judge/robots.js';
+import type { Reach } from '../../src/patterns/reach.js';
 import { parseAgent } from '../../src/protocol/agent.js';
-import type { Profile } from '../../src/protocol/profile.js';
-import { Robots } from '../../src/robots.js';
+import type { Profile } from '../../src/protocol/verdict.js';
+import { TableView } from '../../src/view/table-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

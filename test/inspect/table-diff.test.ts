@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { type AgentChange, TableDiff } from '../../src/inspect/table-diff.js';
+import { Robots } from '../../src/judge/robots.js';
+import { Table, tableMemory } from '../../src/judge/table.js';
 import { parseAgent } from '../../src/protocol/agent.js';
-import type { Profile } from '../../src/protocol/profile.js';
-import { Robots } from '../../src/robots.js';
-import { Table, tableMemory } from '../../src/table.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { Arena } from '../../src/kernel/arena.js';
-import { PAGE_BYTES } from '../../src/kernel/kernel.js';
+import { Arena, PAGE_BYTES } from '../../src/kernel/kernel.js';
 
 it('says that the system refused the addresses if the memory cannot grow', () => {
   const arena = new Arena(new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }));

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { Checksum, checksum } from '../../src/kernel/checksum.js';
+import { Checksum, checksum } from '../../src/kernel/hashes.js';
 import { HEADER_CHECKSUM, HEADER_VERSION, VERSION } from '../../src/table/format.js';
 import { Random } from '../random/random.js';
 

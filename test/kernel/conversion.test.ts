@@ -3,9 +3,9 @@ import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.j
 import { bytesOf } from '../../oracle/bytes.js';
 import { CONVERSIONS, convertedUrl, readConverted } from '../../oracle/records.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { kernelModule } from '../../src/kernel/kernel.js';
 import { MARGIN } from '../../src/kernel/layout.js';
-import { kernelModule } from '../../src/kernel/module.js';
-import type { QuerySettings } from '../../src/kernel/query-settings.js';
+import type { QuerySettings } from '../../src/kernel/query.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 
 /** What each format expands most, and what none does. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { Robots, Table } from '../../src/index.js';
-import { TableView } from '../../src/inspect/table-view.js';
+import { Robots, Table } from '../../src/library/index.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
+import { TableView } from '../../src/view/table-view.js';
 import { kernelOver } from './harness.js';
 
 /** The rule's text from the library and from both forms of a run, which must agree. */

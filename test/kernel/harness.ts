@@ -1,7 +1,12 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { Arena } from '../../src/kernel/arena.js';
-import { createMemory, instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
+import {
+  Arena,
+  createMemory,
+  instantiateKernel,
+  type Kernel,
+  kernelModule,
+  scratchBytes,
+} from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   MAX_BAD,
@@ -18,13 +23,16 @@ import {
   WORKER_BEFORE,
   WORKER_MARKS,
 } from '../../src/kernel/layout.js';
-import { kernelModule } from '../../src/kernel/module.js';
-import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
-import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
-import { scratchBytes } from '../../src/kernel/scratch.js';
-import { writeTask } from '../../src/kernel/task.js';
+import {
+  DEFAULT_SETTINGS,
+  encodeQuery,
+  type QuerySettings,
+  queryBytes,
+  writeTask,
+} from '../../src/kernel/query.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
+import { TableView } from '../../src/view/table-view.js';
 
 export interface Ran {
   readonly output: string;

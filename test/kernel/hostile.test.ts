@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Robots } from '../../src/index.js';
+import { Robots } from '../../src/library/index.js';
 
 /**
  * Inputs on which a matcher that backtracks, or searches naively, would exceed the suite's timeout.

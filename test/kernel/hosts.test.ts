@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { HostHash } from '../../src/kernel/host-hash.js';
-import { bucketOf, tagOf } from '../../src/table/bucket-of.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { HostHash } from '../../src/kernel/hashes.js';
 import {
   BUCKET_BYTES,
   BUCKET_PASSED,
@@ -11,6 +9,8 @@ import {
   HEADER_HOST_KEY,
   HOST_KEY_BYTES,
 } from '../../src/table/format.js';
+import { bucketOf, tagOf } from '../../src/table/places.js';
+import { TableView } from '../../src/view/table-view.js';
 import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 

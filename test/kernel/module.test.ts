@@ -1,7 +1,6 @@
 import binaryen from 'assemblyscript/binaryen';
 import { expect, it } from 'vitest';
-import { kernelBytes } from '../../src/kernel/kernel-bytes.js';
-import { requireLittleEndian } from '../../src/kernel/module.js';
+import { kernelBytes, requireLittleEndian } from '../../src/kernel/kernel.js';
 
 it('holds no data: instances that share a memory would overwrite each other', () => {
   const text = binaryen.readBinary(kernelBytes()).emitText();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { COMMA, LF, TAB } from '../../src/ascii.js';
+import { COMMA, LF, TAB } from '../../src/base/ascii.js';
 import { ROW_MARKED, ROW_REFUSED } from '../../src/kernel/layout.js';
-import { PlainRows } from '../../src/kernel/plain-rows.js';
-import { RowScanner } from '../../src/pipeline/input/csv/row-scanner.js';
+import { PlainRows } from '../../src/kernel/scanners.js';
+import { RowScanner } from '../../src/pipeline/input/columns.js';
 import { Random } from '../random/random.js';
 
 const DELIMITERS = [COMMA, TAB];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseAuthority, Table, TableBuilder } from '../../src/index.js';
-import { TableView } from '../../src/inspect/table-view.js';
+import { parseAuthority, Table, TableBuilder } from '../../src/library/index.js';
+import { TableView } from '../../src/view/table-view.js';
 import { Random } from '../random/random.js';
 
 /**

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
 import { bytesOf } from '../../oracle/bytes.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { kernelModule, scratchBytes } from '../../src/kernel/kernel.js';
 import { GROUP_LINES } from '../../src/kernel/layout.js';
-import { kernelModule } from '../../src/kernel/module.js';
-import { scratchBytes } from '../../src/kernel/scratch.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 
 /**
  * Beginnings before the repeated bytes: each makes another part of the kernel copy the URL or its

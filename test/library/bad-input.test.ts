@@ -11,8 +11,8 @@ import {
   Table,
   TableBuilder,
   verdicts,
-} from '../../src/index.js';
-import robotsParser from '../../src/robots-parser.js';
+} from '../../src/library/index.js';
+import robotsParser from '../../src/library/robots-parser.js';
 
 /** Any arguments: what a program without types may pass. */
 type Call = (...args: readonly unknown[]) => unknown;

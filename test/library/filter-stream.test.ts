@@ -11,7 +11,7 @@ import {
   Table,
   TableBuilder,
   verdicts,
-} from '../../src/index.js';
+} from '../../src/library/index.js';
 
 const ROBOTS = 'user-agent: *\ndisallow: /private/\nuser-agent: GPTBot\ndisallow: /\n';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Profile, Robots, Table, TableBuilder } from '../../src/index.js';
+import { type Profile, Robots, Table, TableBuilder } from '../../src/library/index.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

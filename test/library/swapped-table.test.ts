@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { filterStream, Table, TableBuilder } from '../../src/index.js';
+import { filterStream, Table, TableBuilder } from '../../src/library/index.js';
 
 /**
  * The table of a version: its robots.txt denies one path, and its line numbers tell the version.

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { type Profile, Robots, type Rule, Table, TableBuilder } from '../../src/index.js';
+import { type Profile, Robots, type Rule, Table, TableBuilder } from '../../src/library/index.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

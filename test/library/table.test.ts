@@ -10,14 +10,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { checksum } from '../../src/kernel/hashes.js';
 import {
   type Profile,
   parseAuthority,
   RobotsFilterError,
   Table,
   TableBuilder,
-} from '../../src/index.js';
-import { checksum } from '../../src/kernel/checksum.js';
+} from '../../src/library/index.js';
 import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/table/format.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-table-'));

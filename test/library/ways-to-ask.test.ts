@@ -1,14 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { BLOCK_OFFSET, BlockCompiler } from '../../src/compile/robots-block.js';
-import { type Profile, parseAuthority, Robots, Table, TableBuilder } from '../../src/index.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { Arena } from '../../src/kernel/arena.js';
+import {
+  BLOCK_OFFSET,
+  BlockCompiler,
+  type ResidentBlock,
+  RobotsMemory,
+} from '../../src/judge/robots.js';
 import { Judge } from '../../src/kernel/judge.js';
-import { createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
+import { Arena, createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
+import {
+  type Profile,
+  parseAuthority,
+  Robots,
+  Table,
+  TableBuilder,
+} from '../../src/library/index.js';
 import { placeRules } from '../../src/protocol/parse.js';
-import { type ResidentBlock, RobotsMemory } from '../../src/robots-memory.js';
 import { TAIL_BYTES } from '../../src/table/format.js';
+import { TableView } from '../../src/view/table-view.js';
 import { hostileFile } from '../hostile/file.js';
 import { hostileUrl } from '../hostile/url.js';
 import { cases } from '../random/cases.js';

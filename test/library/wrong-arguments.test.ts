@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { API_REPORT } from '../../build/public-api.js';
-import { shownValue } from '../../src/arguments.js';
-import * as library from '../../src/index.js';
-import robotsParser from '../../src/robots-parser.js';
+import { shownValue } from '../../src/base/arguments.js';
+import * as library from '../../src/library/index.js';
+import robotsParser from '../../src/library/robots-parser.js';
 import { ROOT } from '../docs/scratch.js';
 
 const { Robots, RobotsFilterError, Table, TableBuilder } = library;

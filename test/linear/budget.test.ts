@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Robots } from '../../src/index.js';
+import { Robots } from '../../src/library/index.js';
 import { meteredJudge } from './metered-kernel.js';
 
 /** The number of compared bytes that match.ts grants. */

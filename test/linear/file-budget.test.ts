@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CacheWarning } from '../../src/cache/cache.js';
-import { Robots, Table } from '../../src/index.js';
+import { Robots, Table } from '../../src/library/index.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { parseRobots } from '../../src/protocol/parse.js';
-import { MIN_BYTES } from '../../src/protocol/parsing-limits.js';
+import { MIN_BYTES } from '../../src/protocol/verdict.js';
+import type { CacheWarning } from '../../src/sources/cache.js';
 
 const MAX_BYTES = 64_000_000;
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
-import { ByteStore } from '../../src/compile/intern/byte-store.js';
-import { HostNames } from '../../src/compile/intern/host-names.js';
-import { placeHosts } from '../../src/compile/layout/host-slots.js';
+import { HostNames } from '../../src/compile/authority-set.js';
+import { ByteStore } from '../../src/compile/byte-store.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { HostHash } from '../../src/kernel/host-hash.js';
-import { bucketOf } from '../../src/table/bucket-of.js';
+import { placeHosts } from '../../src/compile/table-layout.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { HostHash } from '../../src/kernel/hashes.js';
 import {
   BUCKET_SLOTS,
   HEADER_HOST_KEY,
   HOST_KEY_BYTES,
   MAX_PROBE,
 } from '../../src/table/format.js';
+import { bucketOf } from '../../src/table/places.js';
 import { kernelOver } from '../kernel/harness.js';
 import { every } from '../random/cases.js';
 import { Random } from '../random/random.js';

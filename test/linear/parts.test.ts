@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { PartMerger } from '../../src/compile/parallel/part-merger.js';
-import { PartBuilder } from '../../src/compile/parallel/table-part.js';
+import { PartMerger } from '../../src/compile/part-merger.js';
 import { TableContents } from '../../src/compile/table-contents.js';
+import { PartBuilder } from '../../src/compile/table-part.js';
 import { LOGARITHM } from './growth.js';
 import { countSteps } from './metered-script.js';
 

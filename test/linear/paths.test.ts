@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { expectLinear } from './growth.js';
 import { meteredJudge } from './metered-kernel.js';
 

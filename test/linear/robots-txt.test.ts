@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { expectLinear, LOGARITHM, mostTableBytes, type StepsPerByte } from './growth.js';
 import { countAllSteps, takeKernelSteps } from './metered-instances.js';
 

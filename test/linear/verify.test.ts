@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { verifyTable } from '../../src/inspect/verify/verify-table.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { verifyTable } from '../../src/verify/verify-table.js';
 import { expectLinear } from './growth.js';
 import { countSteps } from './metered-script.js';
 

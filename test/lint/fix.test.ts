@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readGroups } from '../../oracle/robots.js';
 import { verdictOf } from '../../oracle/verdict.js';
-import { knownAgents } from '../../src/agents/known-agents.js';
 import { RobotsDocument } from '../../src/lint/document.js';
-import { fixBody } from '../../src/lint/fix.js';
-import { Linter } from '../../src/lint/lint.js';
+import { fixBody, Linter } from '../../src/lint/lint.js';
 import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
+import { knownAgents } from '../../src/protocol/known-agents.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { hostileFile } from '../hostile/file.js';
 import { cases } from '../random/cases.js';

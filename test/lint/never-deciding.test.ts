@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matches } from '../../oracle/verdict.js';
-import { findNeverDeciding } from '../../src/lint/inclusion/never-deciding.js';
-import { Robots } from '../../src/robots.js';
+import { Robots } from '../../src/judge/robots.js';
+import { findNeverDeciding } from '../../src/patterns/inclusion.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

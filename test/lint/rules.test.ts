@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { knownAgents } from '../../src/agents/known-agents.js';
 import { Linter } from '../../src/lint/lint.js';
 import { LINT_RULE_NAMES, type LintRuleName, lintRule } from '../../src/lint/rules.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
+import { knownAgents } from '../../src/protocol/known-agents.js';
 import { ROOT } from '../docs/scratch.js';
 
 const linter = new Linter({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readGroups } from '../../oracle/robots.js';
 import { verdictOf } from '../../oracle/verdict.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { casesOf, disagreement, SUITES, titleOf } from '../conformance/conformance-cases.js';
 import { every } from '../random/cases.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Codec, codecOf, decompressPage } from '../../src/parquet/codecs.js';
-import { PageFault } from '../../src/parquet/hybrid.js';
+import { PageFault } from '../../src/parquet/page-values.js';
 import { columnValues, fixturePath, openParquet } from './parquet-fixtures.js';
 
 const TEXT = Buffer.from('https://example.com/a?b=c '.repeat(3000));

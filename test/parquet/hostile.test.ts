@@ -9,7 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../src/errors.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import {
   CHUNK,
   COLUMN,
@@ -20,6 +20,10 @@ import {
 } from '../../src/parquet/footer.js';
 import { HEADER } from '../../src/parquet/pages.js';
 import {
+  encodeThrift,
+  i32,
+  i64,
+  list,
   listOf,
   MAX_VALUES,
   structOf,
@@ -28,7 +32,6 @@ import {
   type ThriftStruct,
   type ThriftValue,
 } from '../../src/parquet/thrift.js';
-import { encodeThrift, i32, i64, list } from '../../src/parquet/thrift-writer.js';
 import { every } from '../random/cases.js';
 import {
   columnValues,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeHybrid, encodeHybrid, PageFault } from '../../src/parquet/hybrid.js';
+import { decodeHybrid, encodeHybrid, PageFault } from '../../src/parquet/page-values.js';
 import { cases } from '../random/cases.js';
 
 /** Values of a width, in runs of all lengths. */

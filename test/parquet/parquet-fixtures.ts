@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { ColumnChunk } from '../../src/parquet/footer.js';
 import type { PlainValues } from '../../src/parquet/page-values.js';
 import { ParquetFile } from '../../src/parquet/parquet-file.js';
-import { ThriftReader, type ThriftStruct } from '../../src/parquet/thrift.js';
-import { encodeThrift } from '../../src/parquet/thrift-writer.js';
+import { encodeThrift, ThriftReader, type ThriftStruct } from '../../src/parquet/thrift.js';
 
 /** The files that fixtures/parquet/make.py wrote: the same rows in each. */
 export const FIXTURES = [

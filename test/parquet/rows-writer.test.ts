@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { expect, onTestFinished, test } from 'vitest';
-import { ChunkWriter } from '../../src/parquet/chunk-writer.js';
-import { encodePlainPage } from '../../src/parquet/encode.js';
+import { ChunkWriter, encodePlainPage } from '../../src/parquet/chunk-writer.js';
 import { RowsWriter } from '../../src/parquet/rows-writer.js';
-import { BINARY, I32, MAX_VALUES, type ThriftStruct } from '../../src/parquet/thrift.js';
-import { list } from '../../src/parquet/thrift-writer.js';
+import { BINARY, I32, list, MAX_VALUES, type ThriftStruct } from '../../src/parquet/thrift.js';
 import { openParquet } from './parquet-fixtures.js';
 
 const STEPS = 50_000;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { entriesWith } from '../../src/parquet/schema-entries.js';
-import { type ThriftStruct, textOf } from '../../src/parquet/thrift.js';
-import { text } from '../../src/parquet/thrift-writer.js';
+import { entriesWith } from '../../src/parquet/parquet-writer.js';
+import { type ThriftStruct, text, textOf } from '../../src/parquet/thrift.js';
 
 const ADDED = [
   { name: 'verdict', type: 'text', nullable: false },

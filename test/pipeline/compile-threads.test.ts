@@ -7,15 +7,15 @@ import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CacheWarning, cacheParts } from '../../src/cache/cache.js';
 import { TableContents } from '../../src/compile/table-contents.js';
+import { entryFile } from '../../src/files/package-file.js';
+import { Table } from '../../src/judge/table.js';
 import {
   type CompileCacheOptions,
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
-import { CompileThreads } from '../../src/pipeline/compile/compile-threads.js';
-import { Table } from '../../src/table.js';
-import { entryFile } from '../../src/workers/entry-file.js';
+import { CompileThreads } from '../../src/pipeline/compile/threads.js';
+import { type CacheWarning, cacheParts } from '../../src/sources/cache.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
 

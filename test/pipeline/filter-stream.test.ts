@@ -1,7 +1,7 @@
 import { type Duplex, getDefaultHighWaterMark, PassThrough, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createFilterStream } from '../../src/pipeline/filter-stream.js';
+import { createFilterStream } from '../../src/library/filter-stream.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 import { closePools, type FakeFlowSettings, fakeFlow, Sink } from './flow-harness.js';
 

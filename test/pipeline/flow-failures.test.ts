@@ -1,9 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../src/errors.js';
-import { Arena } from '../../src/kernel/arena.js';
-import { createMemory } from '../../src/kernel/kernel.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
+import { Arena, createMemory } from '../../src/kernel/kernel.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { Pool } from '../../src/workers/pool.js';
 import { cases } from '../random/cases.js';

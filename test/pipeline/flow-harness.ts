@@ -4,8 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { Arena } from '../../src/kernel/arena.js';
-import { createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
+import { Arena, createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
 import {
   QUERY_BYTES,
   QUERY_FLAGS,
@@ -17,10 +16,9 @@ import {
 } from '../../src/kernel/layout.js';
 import type { BadRecord } from '../../src/pipeline/bad-record.js';
 import { Flow } from '../../src/pipeline/flow.js';
-import type { Executor } from '../../src/workers/executor.js';
-import { JointPool } from '../../src/workers/joint-pool.js';
 import { MainThread } from '../../src/workers/main-thread.js';
-import { Pool } from '../../src/workers/pool.js';
+import type { Executor } from '../../src/workers/messages.js';
+import { JointPool, Pool } from '../../src/workers/pool.js';
 import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
 
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;

@@ -1,13 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { kernelModule } from '../../src/kernel/module.js';
-import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
-import type { QuerySettings } from '../../src/kernel/query-settings.js';
+import { Table, tableMemory } from '../../src/judge/table.js';
+import { kernelModule } from '../../src/kernel/kernel.js';
+import { encodeQuery, type QuerySettings, queryBytes } from '../../src/kernel/query.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { Table, tableMemory } from '../../src/table.js';
-import type { Executor } from '../../src/workers/executor.js';
 import { MainThread } from '../../src/workers/main-thread.js';
+import type { Executor } from '../../src/workers/messages.js';
 import { Pool } from '../../src/workers/pool.js';
 import { every } from '../random/cases.js';
 import { TemporaryFiles, throughFiles, throughPipe, throughStreams } from './flow-harness.js';

@@ -1,6 +1,6 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encode.js';
+import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encoder.js';
 import { type OpenInput, openInput } from '../../src/pipeline/input/open.js';
 import { frameOf, rawBlock, rawFrame, repeatBlock, skippable } from '../files/zstd-frames.js';
 import { fakeJudge } from '../workers/fake-judge.js';

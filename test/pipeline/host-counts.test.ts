@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { QUERY_COUNTS } from '../../src/kernel/layout.js';
-import { HostCounts } from '../../src/pipeline/host-counts.js';
+import { HostCounts } from '../../src/pipeline/counts.js';
 import { REASONS, type Reason } from '../../src/protocol/verdict.js';
 
 const AGENTS = 2;

@@ -1,16 +1,15 @@
 import { Readable, Writable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { ruleText } from '../../src/cli/report/rule-text.js';
+import { ruleText } from '../../src/cli/report/run-rules.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { DecidedRules } from '../../src/inspect/decided-rules.js';
+import { DecidedRules } from '../../src/inspect/host-order.js';
+import { Table, tableMemory } from '../../src/judge/table.js';
+import type { RuleCounts, WantedRules } from '../../src/pipeline/counts.js';
 import { Filter } from '../../src/pipeline/filter.js';
-import type { RuleCounts } from '../../src/pipeline/rule-counts.js';
-import type { WantedRules } from '../../src/pipeline/wanted-rules.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { Table, tableMemory } from '../../src/table.js';
-import type { Executor } from '../../src/workers/executor.js';
 import { MainThread } from '../../src/workers/main-thread.js';
+import type { Executor } from '../../src/workers/messages.js';
 import { Pool } from '../../src/workers/pool.js';
 import { Random } from '../random/random.js';
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { groupsByProductToken } from '../../src/protocol/groups.js';
 import { parseRobots } from '../../src/protocol/parse.js';
-import { PROFILES, type Profile } from '../../src/protocol/profile.js';
-import type { Group } from '../../src/protocol/robots-file.js';
+import { type Group, groupsByProductToken } from '../../src/protocol/robots-file.js';
+import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { cases } from '../random/cases.js';
 
 /** For each product token the lines of its groups. */

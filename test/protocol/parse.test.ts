@@ -1,13 +1,12 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RobotsFilterError } from '../../src/errors.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
+import { ProductTokens } from '../../src/protocol/agent.js';
 import { LineCursor } from '../../src/protocol/lines.js';
 import { parseRobots, placeRules } from '../../src/protocol/parse.js';
-import { MAX_BYTES, MIN_BYTES } from '../../src/protocol/parsing-limits.js';
-import { ProductTokens } from '../../src/protocol/product-token.js';
-import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { Group, RobotsFile } from '../../src/protocol/robots-file.js';
+import { MAX_BYTES, MIN_BYTES, PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../hostile/file.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';

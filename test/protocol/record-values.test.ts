@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRecordValue } from '../../src/protocol/record-values.js';
-import { OTHER_TYPE, parseDictionary } from '../../src/protocol/structured-dictionary.js';
+import { OTHER_TYPE, parseDictionary, parseRecordValue } from '../../src/protocol/preferences.js';
 
 describe('the values of records', () => {
   it.each([

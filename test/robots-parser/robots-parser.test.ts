@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { chai, describe, expect, it } from 'vitest';
-import robotsParser, { type RobotsParser } from '../../src/robots-parser.js';
+import robotsParser, { type RobotsParser } from '../../src/library/robots-parser.js';
 
 const require = createRequire(import.meta.url);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Robots } from '../../src/index.js';
-import robotsParser, { type RobotsParser } from '../../src/robots-parser.js';
+import { Robots } from '../../src/library/index.js';
+import robotsParser, { type RobotsParser } from '../../src/library/robots-parser.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

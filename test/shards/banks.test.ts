@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTable } from '../../src/open-table.js';
+import { readTable } from '../../src/judge/open-table.js';
+import type { TableMemory } from '../../src/judge/table-memory.js';
 import type { FilterSettings } from '../../src/pipeline/filter.js';
 import { RecordPreferences } from '../../src/pipeline/output/record-preferences.js';
 import { parseAgent } from '../../src/protocol/agent.js';
-import type { TableMemory } from '../../src/table-memory.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import { Pool } from '../../src/workers/pool.js';
 import { Workplace } from '../cli/command-line.js';

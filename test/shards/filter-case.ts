@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import type { TableMemory } from '../../src/judge/table-memory.js';
 import { Filter, type FilterSettings } from '../../src/pipeline/filter.js';
 import type { InputFormat } from '../../src/pipeline/input/format.js';
 import { openInput } from '../../src/pipeline/input/open.js';
-import { ParquetOutput } from '../../src/pipeline/output/parquet/parquet-output.js';
-import type { TableMemory } from '../../src/table-memory.js';
-import type { Executor } from '../../src/workers/executor.js';
+import { ParquetOutput } from '../../src/pipeline/output/parquet-output.js';
+import type { Executor } from '../../src/workers/messages.js';
 
 /** An input, and the way in which it is filtered. */
 export interface FilterCase {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { shardOf } from '../../src/table/shard-of.js';
+import { shardOf } from '../../src/table/places.js';
 import { lines, workplace } from '../cli/command-line.js';
 
 /** A URL, its canonical host, and the host's shards as zlib.crc32 of Python computed them. */

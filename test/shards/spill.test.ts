@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { SpillFile } from '../../src/pipeline/compile/spill-file.js';
 import {
   decodeEntries,
   encodeEntry,
   type SpilledEntry,
-} from '../../src/pipeline/compile/spilled-entry.js';
+  SpillFile,
+} from '../../src/pipeline/compile/shard-compiler.js';
 import { Random } from '../random/random.js';
 
 test('entries come back in the order of their shard, however little is held', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cyclesOf, type Imports, readImports } from '../../build/imports.js';
 import { drawingOf, ROOMS_PAGE, readRooms, withRooms } from '../../build/rooms.js';
@@ -13,9 +13,9 @@ describe('imports', () => {
   it('are found by this test', () => {
     const arrows = [...imports.values()].reduce((sum, { length }) => sum + length, 0);
     expect(imports.size).toBeGreaterThan(400);
-    expect(arrows).toBeGreaterThan(1500);
+    expect(arrows).toBeGreaterThan(1000);
     expect(imports.get('src/cli/main.ts')).toContain('src/cli/program.ts');
-    expect(imports.get('src/kernel/assembly/lookup/host-hash.ts')).toContain('src/table/format.ts');
+    expect(imports.get('src/kernel/assembly/hosts.ts')).toContain('src/table/format.ts');
   });
 
   it('form no cycle', () => {
@@ -68,7 +68,7 @@ describe('rooms', () => {
   });
 
   // The map has the rooms of the joined tree, of which base/ is the first.
-  it.skipIf(!existsSync('src/base'))('are on the map in an order that the imports follow', () => {
+  it('are on the map in an order that the imports follow', () => {
     const map = roomsOfMap(readFileSync('CONTRIBUTING.md', 'utf8'));
     const entries = readdirSync('src').filter((name) => rooms.has(name));
     expect([...map].sort()).toEqual(entries.sort());

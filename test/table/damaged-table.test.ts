@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { RobotsFilterError } from '../../src/errors.js';
+import { Table } from '../../src/judge/table.js';
+import { checkTable } from '../../src/judge/table-memory.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { HEADER_BYTES } from '../../src/table/format.js';
-import { Table } from '../../src/table.js';
 import { Workplace } from '../cli/command-line.js';
 import { every } from '../random/cases.js';
 

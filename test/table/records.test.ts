@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { verifyTable } from '../../src/inspect/verify/verify-table.js';
-import { checksum } from '../../src/kernel/checksum.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { checksum } from '../../src/kernel/hashes.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/profile.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { RECORD_VALUE_LIMIT } from '../../src/table/format.js';
 import { encodeRecordList, readRecordList } from '../../src/table/record-list.js';
+import { verifyTable } from '../../src/verify/verify-table.js';
+import { TableView } from '../../src/view/table-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

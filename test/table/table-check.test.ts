@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkTable } from '../../src/check-table.js';
+import { RobotsFilterError } from '../../src/base/errors.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { RobotsFilterError } from '../../src/errors.js';
-import { TableView } from '../../src/inspect/table-view.js';
-import { checksum } from '../../src/kernel/checksum.js';
+import { checkTable } from '../../src/judge/table-memory.js';
+import { checksum } from '../../src/kernel/hashes.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
+import { TableView } from '../../src/view/table-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Table } from '../../src/index.js';
-import { checksum } from '../../src/kernel/checksum.js';
+import { checksum } from '../../src/kernel/hashes.js';
+import { Table } from '../../src/library/index.js';
 import { OLDEST_VERSION, VERSION } from '../../src/table/format.js';
 import { ROOT } from '../docs/scratch.js';
 

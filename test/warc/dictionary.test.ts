@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UnsupportedZstdError } from '../../src/files/zstd/frame-scanner.js';
+import { UnsupportedZstdError } from '../../src/files/zstd/frames.js';
 import { readRecordAt } from '../../src/warc/archive.js';
 import { DICTIONARY, frameNaming, framesWith, rawFrameNaming } from '../files/zstd-dictionary.js';
 import { rawFrame, repeatBlock, skippable } from '../files/zstd-frames.js';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CacheWarning } from '../../src/cache/cache.js';
+import { Table } from '../../src/judge/table.js';
 import {
   type CompileCacheOptions,
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
-import { Table } from '../../src/table.js';
+import type { CacheWarning } from '../../src/sources/cache.js';
 
 /** What caches compile to. */
 export interface Compiled {

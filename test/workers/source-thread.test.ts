@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { startSourceThread } from '../../src/workers/source-thread.js';
+import { startSourceThread } from '../../src/workers/pool.js';
 
 const source = vi.hoisted(() => ({ text: '' }));
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
-import { entryFile } from '../../src/workers/entry-file.js';
-import { Threads } from '../../src/workers/threads.js';
+import { entryFile } from '../../src/files/package-file.js';
+import { Threads } from '../../src/workers/pool.js';
 
 /** The refusal of the system, and when it occurs, as Node reports it. */
 const refusal = vi.hoisted(() => ({ at: '', code: 'ERR_WORKER_INIT_FAILED', message: '' }));
 
-vi.mock('../../src/workers/piscina.js', () => ({
+vi.mock('../../src/workers/pool.js', () => ({
   loadPiscina: () =>
     class {
       constructor() {

@@ -1,8 +1,8 @@
 import { openAsBlob, openSync } from 'node:fs';
+import { textColumn } from '../../../src/parquet/columns.js';
 import type { ColumnChunk } from '../../../src/parquet/footer.js';
 import type { ByteArrays } from '../../../src/parquet/page-values.js';
 import { ParquetFile } from '../../../src/parquet/parquet-file.js';
-import { textColumn } from '../../../src/parquet/text-column.js';
 
 /** Libraries that were installed for the benchmark. */
 export interface Tools {

@@ -1,22 +1,26 @@
 import { isatty } from 'node:tty';
-import { agentsInHeader } from '../../agents/header-agent.js';
+import { printable, printableJson } from '../../base/control-characters.js';
+import { nearest } from '../../base/nearest.js';
 import {
   agentsNamed,
   agentsOf,
   agentsOfOperator,
   type KnownAgent,
   listNames,
-} from '../../agents/known-agent.js';
-import { printable, printableJson } from '../../control-characters.js';
-import { nearest } from '../../nearest.js';
-import { SUCCESS } from '../exit-codes.js';
+} from '../../protocol/known-agent.js';
+import { agentsInHeader } from '../../protocol/unnamed-agents.js';
+import { knownAgentsOf } from '../options/agents.js';
 import type { AgentsOptions } from '../options/command-options.js';
-import { knownAgentsOf } from '../options/named-agents.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
-import { isForPeople } from '../report/colour.js';
-import { GAP, rowsText, windowOfOutput } from '../report/record-columns.js';
-import { cutToWidth, widthOnTerminal } from '../report/width-on-terminal.js';
-import { usageError } from '../usage-error.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
+import {
+  cutToWidth,
+  GAP,
+  isForPeople,
+  rowsText,
+  widthOnTerminal,
+  windowOfOutput,
+} from '../report/terminal.js';
+import { SUCCESS, usageError } from '../usage-error.js';
 
 /**
  * `robots-filter agents`: prints the known agents, a line each.

@@ -1,11 +1,11 @@
+import { emptyTable } from '../../judge/table-memory.js';
 import { NO_SHARD } from '../../kernel/layout.js';
 import { Filter } from '../../pipeline/filter.js';
-import type { InputStart } from '../../pipeline/input/input-start.js';
 import { type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
+import type { InputStart } from '../../pipeline/input/raw-input.js';
 import type { Output } from '../../pipeline/output/output.js';
 import { parseAgent } from '../../protocol/agent.js';
 import type { Manifest } from '../../table/manifest.js';
-import { emptyTable } from '../../table-memory.js';
 import { MainThread } from '../../workers/main-thread.js';
 
 /** A whole input, which has been read. */

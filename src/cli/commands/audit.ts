@@ -1,43 +1,48 @@
 import { isatty } from 'node:tty';
-import type { NamedTokens } from '../../agents/unnamed-agents.js';
+import { ReplacementFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
-import { PairCache } from '../../inspect/pair-cache.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
-import type { AuthorityRecords, TableAuthority } from '../../inspect/table-content.js';
-import type { TableView } from '../../inspect/table-view.js';
+import { type Table, tableMemory } from '../../judge/table.js';
+import { PairCache } from '../../patterns/reach.js';
 import type { Agent } from '../../protocol/agent.js';
-import { recordsFor } from '../../protocol/records-for.js';
-import { type Table, tableMemory } from '../../table.js';
-import { SUCCESS } from '../exit-codes.js';
-import { neededTokens, parseAgents } from '../options/agents.js';
+import { type Authority, formatAuthority } from '../../protocol/authority.js';
+import { recordsFor } from '../../protocol/fields.js';
+import type { NamedTokens } from '../../protocol/unnamed-agents.js';
+import {
+  type AuthorityRecords,
+  answersFor,
+  type TableAuthority,
+} from '../../view/table-content.js';
+import type { TableView } from '../../view/table-view.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
-import { noteUnnamedAgents } from '../options/named-agents.js';
-import { refuseStandardOutputAsReport } from '../options/output-place.js';
-import { type ReportForm, reportForm } from '../options/report-form.js';
+import {
+  type ReportForm,
+  refuseStandardOutputAsReport,
+  reportForm,
+} from '../options/output-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
 import { agentWords, checkRobotsSource, refuseSingleRobots } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
-import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
 import {
+  type AgentFinding,
   AUDIT_COLUMNS,
+  type AuditFigures,
   AuditPageRows,
   AuditParquet,
   type AuditRow,
   type AuditSink,
+  AuditTally,
   AuditText,
-} from '../report/audit-sink.js';
-import { authorityLabel } from '../report/authority-label.js';
-import { boundedList } from '../report/bounded-list.js';
+} from '../report/audit-figures.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import type { HeldRows } from '../report/held-rows.js';
 import { isoSeconds } from '../report/host-report.js';
-import { formatCount, formatNumber } from '../report/numbers.js';
-import { writeReport } from '../report/report-file.js';
-import { type Cell, safeJson, textOf } from '../report/rows.js';
-import { usageError } from '../usage-error.js';
-import { type AskedHosts, readHosts } from './asked-hosts.js';
+import { boundedList, formatCount, formatNumber } from '../report/numbers.js';
+import { type Cell, type HeldRows, safeJson, textOf } from '../report/rows.js';
+import { authorityLabel } from '../report/run-rules.js';
+import { SUCCESS, usageError } from '../usage-error.js';
 import { checkProfile, noteUnnamedInTable } from './filter-table.js';
-import { noteEmptyList } from './list-lines.js';
+import { askedAuthority, listLines, noteEmptyList } from './list-lines.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
@@ -317,4 +322,89 @@ async function reportText(
   if (form === 'json') return `${safeJson(figures)}\n`;
   const { auditPage } = await import('../report/report-pages.js');
   return auditPage(figures, rows);
+}
+
+/** A host that was asked for, and its authorities in a table. */
+interface AskedHost {
+  readonly label: string;
+  readonly authorities: readonly (readonly [label: string, authority: TableAuthority])[];
+}
+
+/** Hosts that a report is limited to, sorted, each scheme and port once. */
+class AskedHosts {
+  readonly #asked: ReadonlyMap<string, Authority>;
+
+  constructor(asked: ReadonlyMap<string, Authority>) {
+    this.#asked = asked;
+  }
+
+  /** The canonical hosts. */
+  get hosts(): string[] {
+    return [...this.#asked.values()].map(({ host }) => host);
+  }
+
+  /** The hosts with their authorities in a table. */
+  *in(view: TableView): Iterable<AskedHost> {
+    let host: string | undefined;
+    const reported = new Set<number>();
+    for (const [label, asked] of [...this.#asked].sort(byHost)) {
+      if (asked.host !== host) reported.clear();
+      host = asked.host;
+      const found = view.find(host);
+      const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+      const authorities = answering.filter(({ at }) => !reported.has(at));
+      // A list may have a host and its URLs, or a URL of each scheme.
+      if (answering.length > 0 && authorities.length === 0) continue;
+      for (const { at } of authorities) reported.add(at);
+      yield {
+        label,
+        authorities: authorities.map((each) => [
+          found === undefined ? label : authorityLabel(found, each),
+          each,
+        ]),
+      };
+    }
+  }
+}
+
+type Asked = readonly [label: string, authority: Authority];
+
+function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Asked): number {
+  if (host !== otherHost) return host < otherHost ? -1 : 1;
+  return label < otherLabel ? -1 : 1;
+}
+
+/**
+ * Reads hosts, one on each line: a host, HOST:PORT or a URL. Blank lines do not count.
+ *
+ * @param path `-` is standard input
+ * @throws RobotsFilterError `input` if the file cannot be read, `usage` for a line that is no host
+ */
+async function readHosts(path: string): Promise<AskedHosts> {
+  const asked = new Map<string, Authority>();
+  for await (const { number, text } of listLines(path)) {
+    const authority = askedAuthority(text);
+    if (authority === undefined) {
+      throw usageError(
+        `${path}:${number}: ${JSON.stringify(text.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
+      );
+    }
+    asked.set(formatAuthority(authority), authority);
+  }
+  return new AskedHosts(asked);
+}
+
+/**
+ * Writes a report. The file is replaced when the report is complete.
+ *
+ * @throws RobotsFilterError `output` if the file cannot be written; an old file then stays
+ */
+async function writeReport(path: string, text: string): Promise<void> {
+  const file = await ReplacementFile.create(path);
+  try {
+    await file.write(Buffer.from(text));
+    await file.commit(false);
+  } finally {
+    await file.discard();
+  }
 }

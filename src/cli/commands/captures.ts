@@ -1,21 +1,24 @@
 import { stat } from 'node:fs/promises';
-import { type ArchiveEvent, type ArchiveFile, readArchivePart } from '../../cache/archive-file.js';
-import { archiveFilesOf } from '../../cache/archive-list.js';
-import { describeFile } from '../../cache/cache.js';
-import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
-import { drawKey } from '../../compile/intern/hash-bytes.js';
-import { RobotsFilterError } from '../../errors.js';
-import { kindName } from '../../files/openings.js';
-import { inputName } from '../../files/standard-input.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { drawKey } from '../../compile/byte-store.js';
+import { inputName, kindName } from '../../files/openings.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
-import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
+import { withoutTruncatedLine } from '../../protocol/parse.js';
+import {
+  type ArchiveEvent,
+  type ArchiveFile,
+  archiveFilesOf,
+  captureLine,
+  leftOutLine,
+  readArchivePart,
+} from '../../sources/archives.js';
+import { describeFile } from '../../sources/cache.js';
 import { type Capture, captureUrl } from '../../warc/captures.js';
-import { SUCCESS } from '../exit-codes.js';
 import type { CapturesOptions } from '../options/command-options.js';
-import { CacheWarnings } from '../report/cache-warnings.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import { TextBatches } from '../report/text-batches.js';
-import { readingOf } from './compile-caches.js';
+import { TextBatches } from '../report/rows.js';
+import { SUCCESS } from '../usage-error.js';
+import { CacheWarnings, readingOf } from './compile-caches.js';
 import { listLines } from './list-lines.js';
 import { unreadable } from './path-kind.js';
 

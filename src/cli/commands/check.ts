@@ -1,29 +1,29 @@
 import { existsSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { isBareReference } from '../../arguments.js';
-import { printable } from '../../control-characters.js';
-import { RobotsFilterError } from '../../errors.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { isBareReference } from '../../base/arguments.js';
+import { printable } from '../../base/control-characters.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
+import { pathMatchers, Robots } from '../../judge/robots.js';
 import type { Judgement } from '../../kernel/judge.js';
 import { parseAgent } from '../../protocol/agent.js';
+import { type KeptRecord, keptRecords, recordsFor } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';
-import { Robots } from '../../robots.js';
-import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
-import { collectAgents } from '../options/agents.js';
+import { AgentPreferences } from '../../protocol/preferences.js';
+import { groupsByProductToken, groupsFor, type RobotsFile } from '../../protocol/robots-file.js';
+import type { Profile } from '../../protocol/verdict.js';
+import { collectAgents, noteUnnamedAgents, withNamedAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
-import { noteUnnamedAgents, withNamedAgents } from '../options/named-agents.js';
 import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
-import { CheckedUrls } from '../report/checked-url.js';
-import { isForPeople, paintOf } from '../report/colour.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
-import { RecordColumns, windowOfOutput } from '../report/record-columns.js';
-import { TextBatches } from '../report/text-batches.js';
-import { shellWords, usageError } from '../usage-error.js';
-import { readRobotsFile } from './robots-file.js';
-import { urlsOf } from './url-lines.js';
+import { safeJson, TextBatches } from '../report/rows.js';
+import { isForPeople, paintOf, RecordColumns, windowOfOutput } from '../report/terminal.js';
+import { NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { urlsOf } from './list-lines.js';
+import { readRobotsFile } from './path-kind.js';
 
 const STANDARD_INPUT_DESCRIPTOR = 0;
 
@@ -202,4 +202,39 @@ function columnsOf(url: string, { verdict, reason, rule }: Judgement): string[] 
   const columns = [verdict, url, reason];
   if (rule !== undefined) columns.push(String(rule.line), rule.text, rule.agent);
   return columns.map(printable);
+}
+
+/** Describes what one robots.txt says to an agent about URLs, as JSON. */
+class CheckedUrls {
+  readonly #records: readonly KeptRecord[];
+  readonly #tokens: readonly string[];
+  readonly #preferences: AgentPreferences;
+
+  constructor({ groups, ...robots }: RobotsFile, agent: string, profile: Profile) {
+    this.#records = keptRecords({ groups, ...robots }, profile);
+    const byToken = groupsByProductToken(groups, profile);
+    this.#tokens = [...groupsFor(parseAgent(agent, profile), byToken, profile).keys()];
+    this.#preferences = new AgentPreferences(this.#records, this.#tokens, pathMatchers(profile));
+  }
+
+  /**
+   * One object on a line. Preferences are given only where the verdict is allow.
+   *
+   * @param url the URL as asked
+   * @param judged the URL or path that it stands for
+   */
+  json(url: string, judged: string, { verdict, reason, rule }: Judgement): string {
+    const { crawlDelay } = recordsFor(this.#records, this.#tokens);
+    const sitemaps = this.#records.filter(({ kind }) => kind === 'sitemap');
+    const line = {
+      url,
+      verdict,
+      reason,
+      rule: rule === undefined ? null : { line: rule.line, text: rule.text, agent: rule.agent },
+      crawlDelay: crawlDelay ?? null,
+      sitemaps: sitemaps.map(({ value }) => value),
+      preferences: verdict === 'allow' ? this.#preferences.for(judged) : null,
+    };
+    return `${safeJson(line)}\n`;
+  }
 }

@@ -1,14 +1,11 @@
-import { compileShards } from '../../pipeline/compile/compile-shards.js';
-import { compileOneShard, joinShards } from '../../pipeline/compile/one-shard.js';
-import { SUCCESS } from '../exit-codes.js';
-import { neededTokens, parseAgents } from '../options/agents.js';
+import { compileOneShard, compileShards, joinShards } from '../../pipeline/compile/shards.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
-import { noteUnnamedAgents } from '../options/named-agents.js';
-import { Interruption } from '../process/interruption.js';
+import { Interruption } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { readingOf, reported } from './compile-caches.js';
-import { noteContentWarnings } from './content-warnings.js';
+import { SUCCESS } from '../usage-error.js';
+import { noteContentWarnings, readingOf, reported } from './compile-caches.js';
 
 /**
  * `robots-filter compile --shards`: compiles caches into a directory of shards, or only one shard.

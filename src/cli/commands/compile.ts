@@ -1,22 +1,17 @@
-import { writeTable } from '../../compile/layout/table-writer.js';
-import { ReplacementFile } from '../../files/replacement-file.js';
+import { writeTable } from '../../compile/table-layout.js';
+import { ReplacementFile } from '../../files/replacement.js';
 import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
-import { checkHeader, type TableHeader } from '../../table/table-check.js';
-import { SUCCESS } from '../exit-codes.js';
-import { neededTokens, parseAgents } from '../options/agents.js';
+import { checkHeader, type TableHeader } from '../../table/check.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
-import { noteUnnamedAgents } from '../options/named-agents.js';
-import { refuseSourceAsOutput } from '../options/output-place.js';
+import { outputCompressor, refuseSourceAsOutput } from '../options/output-options.js';
 import { refuseSingleRobots } from '../options/robots-source.js';
-import { Interruption } from '../process/interruption.js';
-import { STANDARD_OUTPUT } from '../process/standard-streams.js';
+import { Interruption, STANDARD_OUTPUT } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { shellWords, usageError } from '../usage-error.js';
-import { compileCaches } from './compile-caches.js';
-import { noteContentWarnings } from './content-warnings.js';
-import { outputCompressor } from './output-compressor.js';
+import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { compileCaches, noteContentWarnings } from './compile-caches.js';
 
 /**
  * `robots-filter compile`: compiles caches into a table.

@@ -1,22 +1,19 @@
-import { RobotsFilterError } from '../../errors.js';
+import { RobotsFilterError } from '../../base/errors.js';
 import type { FetchAuthority } from '../../fetch/result.js';
-import { makeDirectory } from '../../files/make-directory.js';
-import { errorText } from '../../files/system-error.js';
+import { errorText, makeDirectory } from '../../files/system-error.js';
+import { Table } from '../../judge/table.js';
+import { allocateTable } from '../../judge/table-memory.js';
 import { compileCache } from '../../pipeline/compile/compile-cache.js';
 import { formatAuthority } from '../../protocol/authority.js';
-import { Table } from '../../table.js';
-import { allocateTable } from '../../table-memory.js';
-import { trustedCertificates } from '../options/certificates.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { checkFilterUsage } from '../options/filter-usage.js';
-import { Interruption } from '../process/interruption.js';
+import { Interruption } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 import { readingOf } from './compile-caches.js';
-import { type FetchRunParts, fetchAll } from './fetch-run.js';
+import { type FetchRunParts, fetchAll, readAuthorities, trustedCertificates } from './fetch.js';
 import { filter } from './filter.js';
-import { inputPaths } from './input-paths.js';
-import { readAuthorities } from './read-authorities.js';
+import { inputPaths } from './inputs.js';
 import { RereadableInputs } from './rereadable-inputs.js';
 
 /**

@@ -1,17 +1,30 @@
+import { X509Certificate } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
+import { printableJson } from '../../base/control-characters.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { remedyOf } from '../../fetch/answer.js';
+import { Authorities } from '../../fetch/authorities.js';
+import { maxBytesRange, RANGES } from '../../fetch/limits.js';
+import { lockStore } from '../../fetch/lock.js';
 import type { FetchAuthority } from '../../fetch/result.js';
-import { Store } from '../../fetch/store/store.js';
-import { ReplacementFile } from '../../files/replacement-file.js';
-import { DEFAULT_MAX_LINE_BYTES } from '../../pipeline/limits.js';
-import { SUCCESS } from '../exit-codes.js';
-import { trustedCertificates } from '../options/certificates.js';
-import type { FetchOptions } from '../options/command-options.js';
-import { refuseStandardOutputAsReport } from '../options/output-place.js';
+import { RobotsFetcher } from '../../fetch/robots-fetcher.js';
+import { type FetchDone, Schedule, type Unkept } from '../../fetch/schedule.js';
+import { Store } from '../../fetch/store.js';
+import { readWhole } from '../../files/openings.js';
+import { ReplacementFile } from '../../files/replacement.js';
+import { describeSystemError } from '../../files/system-error.js';
+import { DEFAULT_MAX_LINE_BYTES } from '../../pipeline/bad-record.js';
+import { openInput } from '../../pipeline/input/open.js';
+import { formatAuthority } from '../../protocol/authority.js';
+import type { FetchOptions, InputOptions } from '../options/command-options.js';
+import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/input-options.js';
+import { refuseStandardOutputAsReport } from '../options/output-options.js';
 import { purposeOf } from '../options/robots-source.js';
-import { Interruption } from '../process/interruption.js';
-import { Diagnostics } from '../report/diagnostics.js';
-import { shellWords, usageError } from '../usage-error.js';
-import { fetchAll } from './fetch-run.js';
-import { readAuthorities } from './read-authorities.js';
+import { Interruption, writeOutput } from '../process.js';
+import { Diagnostics, ProgressLine } from '../report/diagnostics.js';
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
+import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { inputPaths, noteDoubt, noteTerminalInput } from './inputs.js';
 
 /**
  * `robots-filter fetch`: fetches the robots.txt of every authority in the input, or of every stale
@@ -108,4 +121,475 @@ async function storedAuthorities(directory: string): Promise<FetchAuthority[]> {
   const authorities: FetchAuthority[] = [];
   for await (const authority of store.authorities()) authorities.push(authority);
   return authorities;
+}
+
+/** Milliseconds between two lines of the log, if there is no terminal. */
+const LOG_INTERVAL = 5000;
+
+const MILLISECONDS_PER_SECOND = 1000;
+
+/** The parts of a run. */
+export interface FetchRunParts {
+  /** Options of `robots-filter fetch`; missing ones have their defaults. */
+  readonly options: Partial<FetchOptions>;
+  readonly directory: string;
+  /** All certificates that are trusted; `undefined` for those of Node. */
+  readonly certificates: readonly string[] | undefined;
+  readonly version: string;
+  readonly report?: ReplacementFile | undefined;
+  readonly diagnostics: Diagnostics;
+  readonly interruption: Interruption;
+}
+
+/**
+ * Fetches authorities into a directory, with messages on standard error.
+ *
+ * @returns false if a signal came before all authorities were done
+ * @throws RobotsFilterError
+ */
+export async function fetchAll(
+  authorities: Iterable<FetchAuthority>,
+  total: number,
+  parts: FetchRunParts,
+): Promise<boolean> {
+  const { options, directory, report, diagnostics, interruption } = parts;
+  const start = performance.now();
+  const tally = new FetchTally();
+  const { maxAge, concurrency, retries = RANGES.retries.standard } = options;
+  const maxBytes = options.maxRobotsBytes ?? maxBytesRange(options.profile).standard;
+  const fetcher = openFetcher(parts, maxBytes);
+  const store = await Store.open(directory, {
+    unreachableAfter: options.unreachableAfter,
+    maxBytes,
+    allowPrivate: options.allowPrivate,
+    maxAge: milliseconds(maxAge),
+  });
+  const release = lockStore(directory);
+  const lines = new ReportLines(report);
+  const faults = new FetchFaults(diagnostics);
+  const schedule = new Schedule(fetcher, store, {
+    concurrency,
+    attempts: retries + 1,
+    onDone(done) {
+      tally.add(done);
+      faults.add(done);
+      lines.add(reportLine(done));
+    },
+  });
+  const onSignal = () => {
+    diagnostics.note('finishing the requests under way; a second signal stops them');
+    schedule.stop();
+  };
+  interruption.signal.addEventListener('abort', onSignal);
+  if (interruption.signal.aborted) schedule.stop();
+  const progress = showProgress(options, diagnostics, tally, total);
+  try {
+    await schedule.run(authorities);
+    await lines.flush();
+  } finally {
+    progress?.end();
+    interruption.signal.removeEventListener('abort', onSignal);
+    await fetcher.close();
+    release();
+  }
+  faults.end();
+  const seconds = (performance.now() - start) / MILLISECONDS_PER_SECOND;
+  diagnostics.note(`${directory}: ${tally.summary(seconds)}`);
+  if (tally.permission !== undefined) diagnostics.note(tally.permission);
+  if (options.json === true) writeOutput(totalsLine(tally, { directory, total, seconds }));
+  if (tally.truncated > 0 && options.profile === 'google') {
+    diagnostics.note(
+      `warning: ${formatCount(tally.truncated, 'robots.txt file was', 'robots.txt files were')} truncated at ${formatNumber(maxBytes)} bytes, ` +
+        'which the google profile would read whole: their verdicts may be wrong. Use a larger --max-robots-bytes',
+    );
+  }
+  if (tally.done < total) {
+    diagnostics.note(
+      `stopped with ${formatCount(total - tally.done, 'authority', 'authorities')} of ${formatNumber(total)} left. ` +
+        'To continue, run the same command again',
+    );
+  }
+  return tally.done >= total;
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * MILLISECONDS_PER_SECOND;
+}
+
+function openFetcher(
+  { options, version, certificates }: FetchRunParts,
+  maxBytes: number,
+): RobotsFetcher {
+  return new RobotsFetcher({
+    userAgent: options.userAgent ?? `robots-filter/${version}`,
+    profile: options.profile,
+    maxBytes,
+    maxRedirects: options.maxRedirects,
+    on429: options.on429,
+    allowPrivate: options.allowPrivate,
+    connectTimeout: milliseconds(options.connectTimeout),
+    headerTimeout: milliseconds(options.headerTimeout),
+    bodyTimeout: milliseconds(options.bodyTimeout),
+    deadline: milliseconds(options.timeout),
+    pause: milliseconds(options.pause),
+    perAddress: options.perAddress,
+    ca: certificates === undefined ? undefined : [...certificates],
+  });
+}
+
+function showProgress(
+  { quiet, progress }: Partial<FetchOptions>,
+  diagnostics: Diagnostics,
+  tally: FetchTally,
+  total: number,
+): ProgressLine | undefined {
+  const wanted = progress ?? (diagnostics.isTerminal && quiet !== true);
+  if (!wanted) return undefined;
+  const start = performance.now();
+  const describe = (): string => {
+    const seconds = (performance.now() - start) / MILLISECONDS_PER_SECOND;
+    return describeFetchProgress(tally, total, tally.done / seconds);
+  };
+  return new ProgressLine(diagnostics, describe, LOG_INTERVAL);
+}
+
+/**
+ * Reads the authorities of inputs until a signal comes.
+ *
+ * @param files none means standard input
+ * @throws RobotsFilterError
+ */
+export async function readAuthorities(
+  files: readonly string[],
+  options: InputOptions,
+  diagnostics: Diagnostics,
+  signal: AbortSignal,
+): Promise<Authorities> {
+  const paths = await inputPaths(files);
+  noteTerminalInput(paths, diagnostics);
+  checkUrlField(options);
+  const { urlField, maxLineBytes } = options;
+  const authorities = new Authorities({ urlField, maxLineBytes });
+  const interrupted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve());
+  });
+  for (const path of paths) {
+    if (signal.aborted) return authorities;
+    // A silent pipe must not delay an interrupt.
+    const reading = readInput(authorities, path, options, paths.length, diagnostics, signal);
+    reading.catch(() => {}); // The race below reports the error, unless a signal came.
+    await Promise.race([reading, interrupted]);
+    if (signal.aborted) return authorities;
+  }
+  const { records, invalid } = authorities;
+  diagnostics.note(
+    `${formatCount(records, 'record')} of ${formatCount(authorities.size, 'authority', 'authorities')}` +
+      (invalid === 0 ? '' : `; ${formatCount(invalid, 'record')} without a usable URL`),
+  );
+  return authorities;
+}
+
+async function readInput(
+  authorities: Authorities,
+  path: string,
+  options: InputOptions,
+  inputs: number,
+  diagnostics: Diagnostics,
+  signal: AbortSignal,
+): Promise<void> {
+  const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
+  const column = columnOption(options);
+  const input = await openInput(path, { format, maxRecordBytes, header, column, urlField });
+  try {
+    noteDoubt(input, diagnostics);
+    checkUrlFieldOf(input, options, inputs);
+    await authorities.addInput(input, signal);
+  } finally {
+    await input.close();
+  }
+}
+
+/** Maximum length of a file of certificates, in bytes: that of a system has some 200,000. */
+const MAX_FILE_BYTES = 16 * 1024 ** 2;
+
+/**
+ * The certificates that fetches trust: those of Node and those of `--ca`. `undefined` without
+ * `--ca`. Call it before any work, so that a wrong file costs none.
+ *
+ * @throws RobotsFilterError `input`
+ */
+export async function trustedCertificates(
+  path: string | undefined,
+): Promise<readonly string[] | undefined> {
+  return path === undefined ? undefined : [...rootCertificates, await readCertificates(path)];
+}
+
+/**
+ * Reads a PEM file of certificates, and checks each certificate, because TLS ignores damaged ones
+ * without an error.
+ *
+ * @throws RobotsFilterError `input`
+ */
+async function readCertificates(path: string): Promise<string> {
+  try {
+    const bytes = await readWhole(path, MAX_FILE_BYTES);
+    if (bytes === undefined) throw new Error(`longer than ${MAX_FILE_BYTES} bytes`);
+    const text = bytes.toString();
+    const certificates = certificatesIn(text);
+    if (certificates.length === 0) throw new Error('there are none');
+    for (const certificate of certificates) new X509Certificate(certificate);
+    return text;
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'input',
+      `${path}: the certificates cannot be read (${describeSystemError(cause)}). Name a PEM file with --ca`,
+      { cause },
+    );
+  }
+}
+
+/** The certificates of a PEM file, each from its label on (RFC 7468). */
+function certificatesIn(text: string): string[] {
+  return text
+    .split('-----BEGIN ')
+    .slice(1)
+    .filter((block) => block.slice(0, block.indexOf('-----')).endsWith('CERTIFICATE'))
+    .map((block) => `-----BEGIN ${block}`);
+}
+
+/** Counts the outcomes of a fetch. */
+class FetchTally {
+  done = 0;
+  successful = 0;
+  unavailable = 0;
+  unreachable = 0;
+  /** Number of authorities that were not requested because their records are fresh. */
+  fresh = 0;
+  notModified = 0;
+  /** Number of bodies that were longer than the limit. */
+  truncated = 0;
+  /** Bytes of bodies, after content decoding. */
+  bytes = 0;
+  /** Number of unreachable authorities by reason. */
+  readonly errors = new Map<string, number>();
+  /** Number of authorities that were not recorded, by reason. */
+  readonly unkept = new Map<string, number>();
+
+  add({ record, result, unkept }: FetchDone): void {
+    this.done++;
+    if (unkept !== undefined) {
+      const reason = [unkept.kind, unkept.code].filter((word) => word !== '').join(' ');
+      this.unkept.set(reason, (this.unkept.get(reason) ?? 0) + 1);
+      return;
+    }
+    if (result === undefined || record === undefined) {
+      this.fresh++;
+      return;
+    }
+    this[record.accessResult]++;
+    this.bytes += result.body?.length ?? 0;
+    if (result.notModified) this.notModified++;
+    if (result.cut) this.truncated++;
+    if (record.accessResult === 'unreachable') {
+      const kind = result.error?.code ?? `status ${result.status}`;
+      this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1);
+    }
+  }
+
+  /** What lets those be fetched that an option refuses; `undefined` if there are none. */
+  get permission(): string | undefined {
+    const count = this.errors.get('address-refused') ?? 0;
+    if (count === 0) return undefined;
+    const authorities = formatCount(count, 'authority is', 'authorities are');
+    return `${authorities} not at an address of the public internet. To connect anyway, use --allow-private`;
+  }
+
+  /** Formats the line at the end of a run. */
+  summary(seconds: number): string {
+    const { notModified, truncated, errors, unkept } = this;
+    const unrecorded = sumOf(unkept);
+    return [
+      `${formatCount(this.done, 'authority', 'authorities')}: ${formatNumber(this.successful)} successful` +
+        (notModified === 0 ? '' : ` (${formatNumber(notModified)} not modified)`),
+      `${formatNumber(this.unavailable)} unavailable`,
+      `${formatNumber(this.unreachable)} unreachable${breakdown(errors)}`,
+      `${formatNumber(this.fresh)} still fresh`,
+      ...(unrecorded === 0 ? [] : [`${formatNumber(unrecorded)} not recorded${breakdown(unkept)}`]),
+      `${formatBytes(this.bytes)}${truncated === 0 ? '' : ` (${formatCount(truncated, 'file')} truncated)`}`,
+      `${formatDuration(seconds)}`,
+    ].join(', ');
+  }
+}
+
+/** The schema of the JSON of totals. */
+const SCHEMA = 'robots-filter/fetch/1';
+
+/** Formats the totals of a run as a line of JSON; docs/fetch.md describes it. */
+function totalsLine(
+  tally: FetchTally,
+  { directory, total, seconds }: { directory: string; total: number; seconds: number },
+): string {
+  const { done, successful, unavailable, unreachable, fresh, notModified, truncated } = tally;
+  return `${printableJson({
+    schema: SCHEMA,
+    directory,
+    complete: done >= total,
+    authorities: total,
+    successful,
+    unavailable,
+    unreachable,
+    fresh,
+    unrecorded: sumOf(tally.unkept),
+    left: total - done,
+    notModified,
+    truncated,
+    bytes: tally.bytes,
+    errors: Object.fromEntries(tally.errors),
+    faults: Object.fromEntries(tally.unkept),
+    seconds,
+  })}\n`;
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** Formats ` (12 connect-failed, 3 dns-failed)`: the most frequent first. */
+function breakdown(counts: ReadonlyMap<string, number>): string {
+  if (counts.size === 0) return '';
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return ` (${sorted.map(([kind, count]) => `${formatNumber(count)} ${kind}`).join(', ')})`;
+}
+
+/**
+ * Formats `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5
+ * s left`.
+ */
+function describeFetchProgress(tally: FetchTally, total: number, rate: number): string {
+  const { done, fresh } = tally;
+  const left = total - done;
+  return [
+    `${formatNumber(done)} of ${formatNumber(total)}${fresh === 0 ? '' : ` (${formatNumber(fresh)} fresh)`}`,
+    `${formatNumber(tally.successful)} successful`,
+    `${formatNumber(tally.unavailable)} unavailable`,
+    `${formatNumber(tally.unreachable)} unreachable`,
+    formatBytes(tally.bytes),
+    `${formatNumber(rate)}/s`,
+    rate > 0 ? `${formatDuration(left / rate)} left` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+/** Formats the outcome of one authority as a line of JSON, for `--report`. */
+function reportLine(done: FetchDone): string {
+  const { authority, record, result, attempts, unkept } = done;
+  if (record === undefined || unkept !== undefined) {
+    return `${printableJson({
+      authority: formatAuthority(authority),
+      asked: result !== undefined && unkept?.kind === 'store',
+      attempts,
+      error: unkept && { code: unkept.kind, systemCode: unkept.code, message: unkept.message },
+    })}\n`;
+  }
+  return `${printableJson({
+    authority: formatAuthority(authority),
+    accessResult: record.accessResult,
+    asked: result !== undefined,
+    attempts,
+    status: record.status,
+    error: record.error,
+    finalUrl: record.chain.at(-1),
+    redirects: Math.max(record.chain.length - 1, 0),
+    notModified: result?.notModified,
+    bytes: result?.body?.length,
+    cut: result?.cut,
+    milliseconds: result && result.respondedAt - result.requestedAt,
+    freshUntil: new Date(record.freshUntil).toISOString(),
+  })}\n`;
+}
+
+/** Number of authorities that are named. Further ones are counted. */
+const MOST_NAMED = 10;
+
+/** Prints the authorities that a fetch could not record, with the reason and the remedy. */
+class FetchFaults {
+  readonly #diagnostics: Diagnostics;
+  readonly #remedies = new Set<string>();
+  #count = 0;
+
+  constructor(diagnostics: Diagnostics) {
+    this.#diagnostics = diagnostics;
+  }
+
+  add({ authority, unkept }: FetchDone): void {
+    if (unkept === undefined) return;
+    this.#remedies.add(remedyFor(unkept));
+    if (++this.#count > MOST_NAMED) return;
+    this.#diagnostics.note(`${formatAuthority(authority)}: not recorded: ${describe(unkept)}`);
+  }
+
+  /** Prints the number of authorities and the remedies. */
+  end(): void {
+    if (this.#count === 0) return;
+    const subject = formatCount(this.#count, 'authority was', 'authorities were');
+    const remedies = [...this.#remedies].map((remedy) => `${remedy}.`).join(' ');
+    // Printed with --quiet too, because no verdict shows a fault of this machine.
+    this.#diagnostics.print(
+      `robots-filter: ${subject} not recorded; earlier files still count. ${remedies} Then run the same command again`,
+    );
+  }
+}
+
+function describe({ kind, message }: Unkept): string {
+  return kind === 'local-fault' ? `fault of this machine: ${message}` : message;
+}
+
+function remedyFor({ kind, code }: Unkept): string {
+  switch (kind) {
+    case 'host-crowded':
+      return 'Many hosts redirect to one host; if that host is yours, lower --pause';
+    case 'retry-after':
+      return 'Wait until these hosts want requests again';
+    case 'store':
+      return 'Make their files writable, or delete them';
+    case 'local-fault':
+      return remedyOf(code) ?? "Check this machine's network";
+  }
+}
+
+/** Number of characters that are collected for one write. */
+const BATCH_LENGTH = 64 * 1024;
+
+/** Writes lines to a file in order, many at a time. */
+class ReportLines {
+  readonly #file: ReplacementFile | undefined;
+  #text = '';
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param file undefined drops all lines */
+  constructor(file: ReplacementFile | undefined) {
+    this.#file = file;
+    // `flush` reports the error of the first write that failed.
+    this.#writing.catch(() => {});
+  }
+
+  add(line: string): void {
+    if (this.#file === undefined) return;
+    this.#text += line;
+    if (this.#text.length >= BATCH_LENGTH) this.#write();
+  }
+
+  /** Waits until all lines are written; fails if any write failed. */
+  flush(): Promise<void> {
+    this.#write();
+    return this.#writing;
+  }
+
+  #write(): void {
+    const text = this.#text;
+    this.#text = '';
+    this.#writing = this.#writing.then(() => this.#file?.write(Buffer.from(text)));
+    this.#writing.catch(() => {});
+  }
 }

@@ -1,5 +1,5 @@
-import { ReplacementFile } from '../../files/replacement-file.js';
-import { type ReportForm, reportForm } from '../options/report-form.js';
+import { ReplacementFile } from '../../files/replacement.js';
+import { type ReportForm, reportForm } from '../options/output-options.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import { safeJson } from '../report/rows.js';
 

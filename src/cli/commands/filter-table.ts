@@ -1,18 +1,22 @@
-import { RobotsFilterError } from '../../errors.js';
-import { readTable } from '../../open-table.js';
-import type { Agent } from '../../protocol/agent.js';
-import type { Profile } from '../../protocol/profile.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { readTable } from '../../judge/open-table.js';
 import {
   allocateTable,
   placeTable,
   type TableMemory,
   type TableReading,
-} from '../../table-memory.js';
-import { neededTokens, parseAgents } from '../options/agents.js';
+} from '../../judge/table-memory.js';
+import type { Agent } from '../../protocol/agent.js';
+import type { Profile } from '../../protocol/verdict.js';
+import {
+  type NamedAgentOptions,
+  neededTokens,
+  noteUnnamedAgents,
+  parseAgents,
+} from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
-import { type NamedAgentOptions, noteUnnamedAgents } from '../options/named-agents.js';
 import { emptySource } from '../options/robots-source.js';
-import type { Interruption } from '../process/interruption.js';
+import type { Interruption } from '../process.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 
 /**

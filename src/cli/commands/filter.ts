@@ -1,44 +1,44 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
-import type { ReplacementFile } from '../../files/replacement-file.js';
+import { docsPage } from '../../base/errors.js';
+import type { ReplacementFile } from '../../files/replacement.js';
+import { emptyTable, type TableMemory } from '../../judge/table-memory.js';
 import type { ByteSink } from '../../parquet/chunk-writer.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
-import type { FilterSettings } from '../../pipeline/filter.js';
-import { Filter } from '../../pipeline/filter.js';
-import {
-  type InputStart,
-  takePipeStart,
-  takeSocketStart,
-} from '../../pipeline/input/input-start.js';
+import { Filter, type FilterSettings } from '../../pipeline/filter.js';
+import { type InputStart, takePipeStart, takeSocketStart } from '../../pipeline/input/raw-input.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
-import { openOutput } from '../../pipeline/output/open-output.js';
-import { OutputSink } from '../../pipeline/output/output-sink.js';
-import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
+import { OutputSink, openOutput } from '../../pipeline/output/output.js';
+import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import type { RecordPreferences } from '../../pipeline/output/record-preferences.js';
 import type { Agent } from '../../protocol/agent.js';
-import { emptyTable, type TableMemory } from '../../table-memory.js';
-import type { Executor } from '../../workers/executor.js';
-import { SUCCESS } from '../exit-codes.js';
+import type { Executor } from '../../workers/messages.js';
+import { isDigits } from '../definition.js';
 import { parseAgents } from '../options/agents.js';
-import type { FilterOptions } from '../options/command-options.js';
+import type { FilterOptions, ShardOptions } from '../options/command-options.js';
 import { checkFilterUsage, checkShardUsage } from '../options/filter-usage.js';
-import { outputFile, outputFormat, outputMode } from '../options/output-format.js';
+import {
+  outputCompressor,
+  outputFile,
+  outputFormat,
+  outputMode,
+} from '../options/output-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
-import { Interruption } from '../process/interruption.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
+import { Interruption, STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { CountsLayout } from '../report/run-counts.js';
-import { usageError } from '../usage-error.js';
-import { FilterDisplay } from './filter-display.js';
+import { SUCCESS, shellWords, usageError } from '../usage-error.js';
 import type { FilterReport } from './filter-report.js';
-import { FilterRun } from './filter-run.js';
+import { FilterDisplay, FilterRun, startExecutor } from './filter-run.js';
 import { openTable } from './filter-table.js';
-import { startExecutor } from './filter-threads.js';
-import { inputPaths } from './input-paths.js';
-import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
-import { KeptInputs } from './kept-inputs.js';
-import { outputCompressor } from './output-compressor.js';
+import {
+  type InputSurvey,
+  inputPaths,
+  KeptInputs,
+  noteTerminalInput,
+  surveyInputs,
+} from './inputs.js';
 
 /** Bytes that are read from a pipe or socket to find out whether it has more. */
 const START_BYTES = 1024 * 1024;
@@ -91,7 +91,7 @@ export async function filter(
     }
     if (counts !== undefined) nowhere = openSync(devNull, 'w');
     if (outputPath !== undefined) {
-      const { ReplacementFile } = await import('../../files/replacement-file.js');
+      const { ReplacementFile } = await import('../../files/replacement.js');
       const compressor = await outputCompressor(outputPath);
       output = await ReplacementFile.create(outputPath);
       compressed = compressor?.(output);
@@ -126,7 +126,7 @@ export async function filter(
     };
     let parquet: ParquetOutput | undefined;
     if (isParquet) {
-      const { ParquetOutput } = await import('../../pipeline/output/parquet/parquet-output.js');
+      const { ParquetOutput } = await import('../../pipeline/output/parquet-output.js');
       if (output === undefined) {
         sink = new OutputSink(openOutput(STANDARD_OUTPUT_DESCRIPTOR, STANDARD_OUTPUT_NAME));
       }
@@ -267,4 +267,35 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     countByHost: options.statsBy === 'host' || options.report !== undefined,
     countByRule: options.statsBy === 'rule' || options.report !== undefined,
   };
+}
+
+/**
+ * `robots-filter shard`: adds the shard of the host to each record of files or standard input.
+ *
+ * @param cores number of threads, unless the options name another
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function shard(
+  files: readonly string[],
+  { of: shards, field, ...options }: ShardOptions,
+  cores: number,
+): Promise<number> {
+  if (shards === undefined) {
+    // It may have come as an argument.
+    const [first = ''] = files;
+    const isNumber = isDigits(first) && !existsSync(first);
+    const lists = isNumber ? files.slice(1) : files;
+    const named = lists.length === 0 ? 'urls.txt' : shellWords(lists);
+    throw usageError(
+      `shard needs the number of shards. Type: robots-filter shard --of ${isNumber ? first : 64} ${named}`,
+    );
+  }
+  if (outputFormat(options) === 'parquet') {
+    throw usageError(
+      `shard does not write Parquet. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
+    );
+  }
+  // No verdict comes out. As allowed, unknown hosts are nothing to warn of.
+  return filter(files, { ...options, verdictField: field, unknown: 'allow' }, cores, shards);
 }

@@ -1,19 +1,17 @@
 import { existsSync } from 'node:fs';
-import { printable } from '../../control-characters.js';
-import type { RobotsFilterError } from '../../errors.js';
-import { answersFor } from '../../inspect/authority-match.js';
+import { printable } from '../../base/control-characters.js';
+import type { RobotsFilterError } from '../../base/errors.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
-import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
-import type { TableView } from '../../inspect/table-view.js';
-import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
+import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
-import { SECTION_NAMES } from '../../table/table-check.js';
-import { openForHosts, type Table, tableMemory } from '../../table.js';
-import { SUCCESS } from '../exit-codes.js';
+import { SECTION_NAMES } from '../../table/check.js';
+import type { VerifiedTable } from '../../verify/verify-table.js';
+import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
+import type { TableView } from '../../view/table-view.js';
 import { parseAgents } from '../options/agents.js';
 import type { InspectOptions } from '../options/command-options.js';
 import { agentWords, compiledThenInspected, purposeOf } from '../options/robots-source.js';
-import { writeOutput } from '../process/standard-streams.js';
+import { writeOutput } from '../process.js';
 import {
   type AskedAgent,
   authorityJson,
@@ -22,8 +20,8 @@ import {
 } from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { safeJson } from '../report/rows.js';
-import { shellWords, usageError } from '../usage-error.js';
-import { askedAuthority } from './asked-authority.js';
+import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { askedAuthority } from './list-lines.js';
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile

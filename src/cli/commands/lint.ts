@@ -1,7 +1,10 @@
-import { RobotsFilterError } from '../../errors.js';
-import { ReplacementFile } from '../../files/replacement-file.js';
-import { fixBody } from '../../lint/fix.js';
-import { Linter } from '../../lint/lint.js';
+import { stat } from 'node:fs/promises';
+import { RobotsFilterError } from '../../base/errors.js';
+import { drawKey } from '../../compile/byte-store.js';
+import { FIRST_BODY } from '../../compile/table-part.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { ReplacementFile } from '../../files/replacement.js';
+import { fixBody, Linter } from '../../lint/lint.js';
 import {
   LINT_RULE_NAMES,
   type LintRuleName,
@@ -9,26 +12,53 @@ import {
   SEVERITIES,
   type Severity,
 } from '../../lint/rules.js';
-import { FAILURE, FOUND, SUCCESS } from '../exit-codes.js';
+import {
+  ArchiveCompilation,
+  type ArchiveTarget,
+} from '../../pipeline/compile/archive-compilation.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  parseAuthority,
+  type Scheme,
+} from '../../protocol/authority.js';
+import { withoutTruncatedLine } from '../../protocol/parse.js';
+import { accessResultOf, MIN_BYTES } from '../../protocol/verdict.js';
+import { archiveFilesOf, isArchiveList, isArchiveName } from '../../sources/archives.js';
+import {
+  type Archive,
+  type ArchivePart,
+  type CacheContent,
+  type CacheEntry,
+  cacheParts,
+  type Nested,
+  nestedParts,
+  PartReader,
+} from '../../sources/cache.js';
+import type { WarningEvent } from '../../sources/entry.js';
+import { recordFileOf } from '../../sources/record-files.js';
+import { knownAgentsOf } from '../options/agents.js';
 import type { LintOptions } from '../options/command-options.js';
-import { knownAgentsOf } from '../options/named-agents.js';
 import { emptySource, refuseReadingOptions } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
-import { CacheWarnings } from '../report/cache-warnings.js';
-import { paintOf } from '../report/colour.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import type { FindingWriter } from '../report/lint/finding-writer.js';
-import { jsonFindings } from '../report/lint/json.js';
-import { SarifFindings } from '../report/lint/sarif.js';
-import { summaryFindings } from '../report/lint/summary.js';
-import { TextFindings } from '../report/lint/text.js';
+import {
+  type FindingWriter,
+  jsonFindings,
+  type LintedFile,
+  SarifFindings,
+  summaryFindings,
+  TextFindings,
+} from '../report/lint-findings.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
-import { TextBatches } from '../report/text-batches.js';
-import { usageError } from '../usage-error.js';
-import { refuseSecondStandardInput } from './input-paths.js';
-import { eachSource, kindOf, type LintSource } from './lint-sources.js';
-import { noteEmptyList } from './list-lines.js';
-import { ListedHosts } from './listed-hosts.js';
+import { TextBatches } from '../report/rows.js';
+import { paintOf } from '../report/terminal.js';
+import { FAILURE, FOUND, SUCCESS, usageError } from '../usage-error.js';
+import { CacheWarnings } from './compile-caches.js';
+import { refuseSecondStandardInput } from './inputs.js';
+import { noteEmptyList, urlAuthority, urlsOf } from './list-lines.js';
+import { readRobotsFile } from './path-kind.js';
 
 /** Number of findings of one rule in one file that are listed. */
 const MOST_LISTED = 100;
@@ -259,4 +289,266 @@ class LintRun {
       ? `${files}: ${counts}`
       : `${files}: ${counts} in ${formatCount(this.#filesWithFindings, 'file')}`;
   }
+}
+
+/** A robots.txt to lint. */
+interface LintSource {
+  readonly file: LintedFile;
+  /** The body, until the next source. */
+  readonly body: Uint8Array;
+  readonly authority: Authority | undefined;
+  /** The path of a file that may be changed. */
+  readonly path: string | undefined;
+}
+
+/** How robots.txt files are read. */
+interface LintReading {
+  /** Whether links that lead out of a directory are followed. */
+  readonly followLinks: boolean;
+  /** The time up to which captures count, in milliseconds since 1970; all if undefined. */
+  readonly asOf: number | undefined;
+  readonly warnings: CacheWarnings;
+}
+
+/** Receives each robots.txt; returns false to end. */
+type SourceHandler = (source: LintSource) => boolean;
+
+/** Bytes by which a list of URLs is recognised. */
+const URLS_START = 4096;
+
+/** Ends the reading of a part when nobody wants more. */
+class Stopped extends Error {}
+
+/**
+ * Passes on each robots.txt of a path: of a directory, a file of records, an archive, or the path
+ * itself. Holds one part of a directory at a time.
+ *
+ * @returns false if `onSource` ended it
+ * @throws RobotsFilterError `input` if the path cannot be read, `usage` if it has no captures for
+ *   `asOf`
+ */
+async function eachSource(
+  path: string,
+  reading: LintReading,
+  onSource: SourceHandler,
+): Promise<boolean> {
+  const kind = await kindOf(path);
+  if (reading.asOf !== undefined && (kind === 'file' || kind === 'records')) {
+    throw usageError(
+      `--as-of chooses among captures of WARC files, and ${inputName(path)} has none. Leave --as-of out`,
+    );
+  }
+  if (kind === 'file') {
+    const body = await readRobotsFile(path, 'lint');
+    refuseUrls(path, body);
+    const file = { path: inputName(path), record: undefined, authority: undefined };
+    const named = path === STANDARD_INPUT ? undefined : path;
+    return onSource({ file, body, authority: undefined, path: named });
+  }
+  const files = await archiveFilesOf(path);
+  const parts =
+    files === undefined
+      ? cacheParts(path, reading.followLinks)
+      : [{ kind: 'archive', files } as const];
+  try {
+    await readParts(parts, path, reading, onSource);
+    return true;
+  } catch (error) {
+    if (error instanceof Stopped) return false;
+    throw error;
+  }
+}
+
+/** What a path is; `file` is a robots.txt. */
+async function kindOf(path: string): Promise<'file' | 'directory' | 'records' | 'archive'> {
+  if (path === STANDARD_INPUT) return 'file';
+  const status = await stat(path).catch(() => undefined);
+  if (status === undefined) return 'file'; // Reading the file gives the error.
+  if (status.isDirectory()) return 'directory';
+  if (!status.isFile()) return 'file';
+  if (isArchiveName(path) || isArchiveList(path)) return 'archive';
+  return recordFileOf(path) === undefined ? 'file' : 'records';
+}
+
+/** @throws RobotsFilterError `input` for a list of URLs, which is no robots.txt */
+function refuseUrls(path: string, body: Uint8Array): void {
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, URLS_START));
+  const lines = start.toString('latin1').trim().split('\n');
+  if (start.length < body.length) lines.pop();
+  const isUrl = (line: string): boolean =>
+    line.startsWith('http://') || line.startsWith('https://');
+  if (lines.length === 0 || !lines.every(isUrl)) return;
+  const name = inputName(path);
+  throw new RobotsFilterError(
+    'input',
+    `${name}: is a list of URLs, and lint does not fetch. Type: robots-filter fetch --robots-dir robots ${name}, then: robots-filter lint robots --urls ${name}`,
+  );
+}
+
+async function readParts(
+  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
+  path: string,
+  reading: LintReading,
+  onSource: SourceHandler,
+): Promise<void> {
+  const { asOf, warnings } = reading;
+  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
+  for await (const part of parts) {
+    if (part.kind === 'warning') {
+      warnings.add(part.warning);
+      continue;
+    }
+    if (part.kind === 'archive') {
+      await eachCaptured(part, reader, warnings, ({ authority, body, path: archive, offset }) => {
+        const file = { path: archive, record: offset, authority: formatAuthority(authority) };
+        if (!onSource({ file, body, authority, path: undefined })) throw new Stopped();
+      });
+      continue;
+    }
+    const nested: Nested[] = [];
+    await reader.read(part, (event) => {
+      if (event.kind === 'warning') warnings.add(event.warning);
+      else if (event.kind === 'entry') {
+        if (!isSuccessful(event.entry)) return;
+        if (!onSource(sourceOf(event.entry, path, part.kind === 'names'))) {
+          throw new Stopped();
+        }
+      } else if (event.kind === 'records' || event.kind === 'scheme') nested.push(event);
+    });
+    if (part.kind !== 'names') continue;
+    for (const each of nested) {
+      await readParts(nestedParts(each, part), path, reading, onSource);
+    }
+  }
+}
+
+/** Whether the body is that of a robots.txt, not of an error. */
+function isSuccessful({ status, fetched }: CacheEntry): boolean {
+  return (fetched?.access ?? accessResultOf(status)) === 'successful';
+}
+
+/** @param isFile whether the entry is a file of a directory, or else a record */
+function sourceOf(
+  { authority, body, source }: CacheEntry,
+  path: string,
+  isFile: boolean,
+): LintSource {
+  const stem = path.endsWith('/') ? path.slice(0, -1) : path;
+  const name = formatAuthority(authority);
+  if (isFile) {
+    const file = { path: `${stem}/${source}`, record: undefined, authority: name };
+    return { file, body, authority, path: undefined };
+  }
+  const colon = source.lastIndexOf(':');
+  const record = Number(source.slice(colon + 1));
+  return { file: { path: stem, record, authority: name }, body, authority, path: undefined };
+}
+
+/** The robots.txt of an authority in an archive. */
+interface CapturedRobots {
+  readonly authority: Authority;
+  /** The body, until the next one. */
+  readonly body: Uint8Array;
+  /** The path of the file, for messages. */
+  readonly path: string;
+  /** Offset of the record in the file, in bytes. */
+  readonly offset: number;
+}
+
+/**
+ * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the last
+ * capture, redirects followed. The captures are read twice, first to choose, so no body is held.
+ */
+async function eachCaptured(
+  archive: Archive,
+  reader: PartReader,
+  warnings: CacheWarnings,
+  onRobots: (robots: CapturedRobots) => void,
+): Promise<void> {
+  /** The authorities whose robots.txt is a body, by its number in the order of reading. */
+  const authorities = new Map<number, Authority[]>();
+  const target: ArchiveTarget = {
+    key: drawKey(),
+    addEntry(authority, { body }) {
+      if (body < FIRST_BODY) return;
+      const others = authorities.get(body);
+      if (others === undefined) authorities.set(body, [authority]);
+      else others.push(authority);
+    },
+  };
+  const compilation = new ArchiveCompilation(archive, target, (warning) => warnings.add(warning));
+  const parts: ArchivePart[] = [];
+  let bodies = FIRST_BODY;
+  await compilation.compile(
+    reader,
+    () => bodies++,
+    (part) => {
+      parts.push(part);
+    },
+  );
+  let body = FIRST_BODY;
+  for (const part of parts) {
+    await reader.read(part, (event) => {
+      if (event.kind !== 'capture' || event.capture.outcome.kind !== 'body') return;
+      const { offset, outcome, source = part.displayPath } = event.capture;
+      for (const authority of authorities.get(body++) ?? []) {
+        const whole = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
+        onRobots({ authority, body: whole, path: source, offset });
+      }
+    });
+  }
+}
+
+const ASSUMED_SCHEMES: readonly Scheme[] = ['http', 'https'];
+
+/** The authorities of a list of URLs. */
+class ListedHosts {
+  /** For each host, scheme and port, whether a robots.txt of it was found. */
+  readonly #found = new Map<string, boolean>();
+
+  /**
+   * Reads a list with one URL on each line, in any form that the filter reads, or one host. Lines
+   * without a host do not count.
+   *
+   * @param path `-` is standard input
+   * @throws RobotsFilterError `input`
+   */
+  static async read(path: string): Promise<ListedHosts> {
+    const hosts = new ListedHosts();
+    for await (const url of urlsOf(path)) {
+      const { scheme, host = '', port } = urlAuthority(url) ?? parseAuthority(url) ?? {};
+      if (host === '') continue;
+      for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
+        hosts.#found.set(keyOf(each, host, port), false);
+      }
+    }
+    return hosts;
+  }
+
+  /** Whether the list has a URL of an authority. */
+  has({ scheme, host, port }: Authority): boolean {
+    let isListed = false;
+    for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
+      const key = keyOf(each, host, port);
+      if (!this.#found.has(key)) continue;
+      this.#found.set(key, true);
+      isListed = true;
+    }
+    return isListed;
+  }
+
+  get count(): number {
+    return this.#found.size;
+  }
+
+  /** How many authorities were never asked for. */
+  get missing(): number {
+    let missing = 0;
+    for (const found of this.#found.values()) if (!found) missing++;
+    return missing;
+  }
+}
+
+function keyOf(scheme: Scheme, host: string, port: number | undefined): string {
+  return `${scheme} ${port ?? DEFAULT_PORTS[scheme]} ${host}`;
 }

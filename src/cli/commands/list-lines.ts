@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
-import { readText } from '../../cache/ndjson-file.js';
-import { RobotsFilterError } from '../../errors.js';
-import { compressionOf } from '../../files/compressions.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { compressionOf } from '../../files/compression.js';
 import { readLines } from '../../files/lines.js';
-import { openToRead } from '../../files/openings.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { inputName, openToRead, STANDARD_INPUT } from '../../files/openings.js';
+import { type Authority, authorityOfUrl, parseAuthority } from '../../protocol/authority.js';
+import { readText } from '../../sources/record-files.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { unreadable } from './path-kind.js';
 
@@ -20,7 +20,7 @@ export function noteEmptyList(path: string, what: string, diagnostics: Diagnosti
 }
 
 /** A line of a list that is not blank. */
-export interface ListLine {
+interface ListLine {
   /** Number of the line, from 1. */
   readonly number: number;
   /** The text without white space around it. */
@@ -63,4 +63,36 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
 
 function wrong(name: string, what: string): RobotsFilterError {
   return new RobotsFilterError('input', `${name}: ${what}`);
+}
+
+/**
+ * The URLs of a list with one on each line.
+ *
+ * @param path `-` is standard input
+ * @throws RobotsFilterError `input` if the list cannot be read or is of another format
+ */
+export async function* urlsOf(path: string): AsyncGenerator<string> {
+  for await (const { number, text } of listLines(path)) {
+    // A record of JSON begins so.
+    if (number === 1 && text.startsWith('{')) {
+      throw new RobotsFilterError(
+        'input',
+        `${inputName(path)}: holds records, and not one URL on each line. Type: jq -r .url FILE`,
+      );
+    }
+    yield text;
+  }
+}
+
+/** The authority of a host, HOST:PORT, or a URL in any form that the filter reads. */
+export function askedAuthority(text: string): Authority | undefined {
+  return parseAuthority(text) ?? urlAuthority(text);
+}
+
+/**
+ * The authority of a URL in a list. `undefined` for several columns: the URL Standard drops tabs,
+ * which would join `https://a.example` and the next column.
+ */
+export function urlAuthority(text: string): Authority | undefined {
+  return text.includes('\t') || text.includes('\r') ? parseAuthority(text) : authorityOfUrl(text);
 }

@@ -1,13 +1,21 @@
 import { open, stat } from 'node:fs/promises';
-import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../cache/archive-file.js';
-import { describeArc, readChunks } from '../../cache/file-chunks.js';
-import { recordFileOf } from '../../cache/record-files.js';
-import { RobotsFilterError } from '../../errors.js';
-import { compressionOf } from '../../files/compressions.js';
-import { errorText } from '../../files/system-error.js';
-import { systemRemedy } from '../../files/system-remedy.js';
+import { isatty } from 'node:tty';
+import { RobotsFilterError } from '../../base/errors.js';
+import { compressionOf } from '../../files/compression.js';
+import { inputName, readWhole, STANDARD_INPUT } from '../../files/openings.js';
+import {
+  describeSystemError,
+  errorCode,
+  errorText,
+  systemRemedy,
+} from '../../files/system-error.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
-import { beginsAsTable, isShardedTable } from '../options/table-file.js';
+import { openRawPath } from '../../pipeline/input/raw-input.js';
+import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
+import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
+import { recordFileOf } from '../../sources/record-files.js';
+import { beginsAsTable, isShardedTable } from '../options/robots-source.js';
+import { Diagnostics } from '../report/diagnostics.js';
 
 /** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
 export type PathKind = 'cache' | 'table' | 'robots.txt';
@@ -50,4 +58,83 @@ export function unreadable(path: string, cause: unknown): RobotsFilterError {
 export function isCacheName(path: string): boolean {
   if (recordFileOf(path) !== undefined || isArchiveName(path)) return true;
   return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
+}
+
+/** How each command that reads one robots.txt is called, after its name. */
+const ARGUMENTS = { check: '- AGENT URL...', lint: '-', records: '-' } as const;
+
+const SPELLING = 'Check the spelling and the working directory.';
+
+/** Advice if there is no file of that name. */
+const MISSING = {
+  check: 'The robots.txt comes first, then the agent, then the URLs.',
+  lint: SPELLING,
+  records: SPELLING,
+};
+
+/**
+ * Reads a robots.txt from a file or standard input.
+ *
+ * @throws RobotsFilterError `input` if the file cannot be read, or is an ARC file
+ */
+export async function readRobotsFile(
+  file: string,
+  command: keyof typeof ARGUMENTS,
+  diagnostics = new Diagnostics(false),
+): Promise<Uint8Array> {
+  const body = await bytesOf(file, command, diagnostics);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    if (body.length > 0) yield body;
+  }
+  const arc = await describeArc(chunks());
+  if (arc !== undefined) throw new RobotsFilterError('input', `${inputName(file)}: ${arc}`);
+  return body;
+}
+
+async function bytesOf(
+  file: string,
+  command: keyof typeof ARGUMENTS,
+  diagnostics: Diagnostics,
+): Promise<Buffer> {
+  if (file === STANDARD_INPUT) {
+    if (isatty(0))
+      diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
+    const { chunks } = await openRawPath(file);
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of chunks.stream() as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > LONGEST_BODY) throw tooLong(inputName(file));
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  }
+  let body: Buffer | undefined;
+  try {
+    body = await readWhole(file, LONGEST_BODY);
+  } catch (cause) {
+    const remedy = remedyFor(file, command, cause);
+    throw new RobotsFilterError('input', `${file}: ${remedy}`, { cause });
+  }
+  if (body === undefined) throw tooLong(file);
+  return body;
+}
+
+function tooLong(name: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${name}: longer than 1 GiB. Name a robots.txt.`);
+}
+
+function remedyFor(file: string, command: keyof typeof ARGUMENTS, cause: unknown): string {
+  if (file.startsWith('http://') || file.startsWith('https://')) {
+    return `${command} does not fetch. Type: curl -s ${file} | robots-filter ${command} ${ARGUMENTS[command]}`;
+  }
+  switch (errorCode(cause)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `no such file. ${MISSING[command]}`;
+    case 'EISDIR':
+      return 'is a directory. Name the robots.txt in it.';
+    default:
+      return `cannot be read (${describeSystemError(cause)}). Make it readable, or pipe it in and name it -.`;
+  }
 }

@@ -1,25 +1,19 @@
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
-import type { AuthorityRecords } from '../../inspect/table-content.js';
-import {
-  type KeptRecord,
-  keptRecords,
-  type RecordKind,
-} from '../../protocol/other-record-kinds.js';
+import { type Table, tableMemory } from '../../judge/table.js';
+import { type KeptRecord, keptRecords, type RecordKind } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';
-import { parseRecordValue } from '../../protocol/record-values.js';
-import { type Table, tableMemory } from '../../table.js';
-import { SUCCESS } from '../exit-codes.js';
+import { parseRecordValue } from '../../protocol/preferences.js';
+import type { AuthorityRecords } from '../../view/table-content.js';
 import type { RecordsOptions } from '../options/command-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
 import { refuseReadingOptions } from '../options/robots-source.js';
-import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import { type Column, Rows } from '../report/rows.js';
-import { TextBatches } from '../report/text-batches.js';
+import { type Column, Rows, TextBatches } from '../report/rows.js';
+import { authorityLabel } from '../report/run-rules.js';
+import { SUCCESS } from '../usage-error.js';
 import { checkProfile } from './filter-table.js';
-import { kindOfPath } from './path-kind.js';
-import { readRobotsFile } from './robots-file.js';
+import { kindOfPath, readRobotsFile } from './path-kind.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const COLUMNS: readonly Column[] = [

@@ -3,8 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { RobotsFilterError } from '../../errors.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 

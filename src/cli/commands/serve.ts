@@ -1,7 +1,5 @@
+import { emptyTable, ONE_BANK, type TableMemory } from '../../judge/table-memory.js';
 import { serve } from '../../serve/serve.js';
-import { emptyTable, ONE_BANK, type TableMemory } from '../../table-memory.js';
-import { SUCCESS } from '../exit-codes.js';
-import { reportFailure } from '../failure.js';
 import { parseAgents } from '../options/agents.js';
 import type { ServeOptions } from '../options/command-options.js';
 import {
@@ -12,9 +10,9 @@ import {
   refuseSingleRobots,
   sourceOption,
 } from '../options/robots-source.js';
-import { Interruption } from '../process/interruption.js';
-import { Diagnostics } from '../report/diagnostics.js';
-import { shellWords, usageError } from '../usage-error.js';
+import { Interruption } from '../process.js';
+import { Diagnostics, reportFailure } from '../report/diagnostics.js';
+import { SUCCESS, shellWords, usageError } from '../usage-error.js';
 import { openTable } from './filter-table.js';
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */

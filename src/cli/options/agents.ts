@@ -1,5 +1,29 @@
-import { type Agent, parseAgent, refuseSameAgents } from '../../protocol/agent.js';
-import type { Profile } from '../../protocol/profile.js';
+import { nearest } from '../../base/nearest.js';
+import {
+  type Agent,
+  headerCandidates,
+  isProductToken,
+  isUserAgentHeader,
+  parseAgent,
+  refuseSameAgents,
+} from '../../protocol/agent.js';
+import {
+  agentsNamed,
+  agentsOf,
+  agentsOfOperator,
+  bareName,
+  type KnownAgent,
+  listNames,
+} from '../../protocol/known-agent.js';
+import {
+  agentsInHeader,
+  agentsWithoutGroup,
+  describeUnnamedAgents,
+  type NamedTokens,
+  withMeantAgents,
+} from '../../protocol/unnamed-agents.js';
+import type { Profile } from '../../protocol/verdict.js';
+import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
 /** Adds the agents of one `--agent`, separated by commas, to those of earlier ones. */
@@ -54,4 +78,188 @@ export function neededTokens(agents: readonly Agent[]): string[] {
   const tokens = new Set(agents.flatMap(({ chain }) => chain));
   tokens.delete('*');
   return [...tokens];
+}
+
+/** What begins the name of a list of agents: `@ai-training`. */
+const LIST = '@';
+
+/** Options of all commands that accept agents by name. */
+export interface NamedAgentOptions {
+  readonly agentsFile?: string;
+  readonly profile?: Profile;
+}
+
+/** The agents that the file names, or else the built-in ones. */
+export async function knownAgentsOf({
+  agentsFile,
+}: NamedAgentOptions): Promise<readonly KnownAgent[]> {
+  if (agentsFile === undefined) {
+    const { knownAgents } = await import('../../protocol/known-agents.js');
+    return knownAgents();
+  }
+  const { readAgentsFile } = await import('../../protocol/agents-file.js');
+  return readAgentsFile(agentsFile);
+}
+
+/**
+ * Puts product tokens in the place of the lists (`@seo`), the whole User-Agent headers and the
+ * published names among the agents that were given. An agent of a list that was named before is
+ * left out.
+ *
+ * @throws RobotsFilterError `usage` for a list that does not exist, for a header that names no
+ *   known agent, or several, and for an --agents-file without effect
+ */
+export async function withNamedAgents(
+  names: readonly string[],
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+): Promise<readonly string[]> {
+  if (!names.some((name) => name.startsWith(LIST) || !isChain(name))) {
+    refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
+    return names;
+  }
+  const known = await knownAgentsOf(options);
+  const tokens: string[] = [];
+  for (const name of names) {
+    tokens.push(name.startsWith(LIST) ? name : await tokensOf(name, known, options, diagnostics));
+  }
+  const named = new Set(tokens.map((name) => name.toLowerCase()));
+  return tokens.flatMap((name) => {
+    if (!name.startsWith(LIST)) return [name];
+    const expanded: string[] = [];
+    for (const { token } of listed(name, known)) {
+      const key = token.toLowerCase();
+      if (named.has(key)) continue;
+      named.add(key);
+      expanded.push(token);
+    }
+    return expanded;
+  });
+}
+
+/** The product tokens of an agent that was given in any way, with a note if they differ from it. */
+async function tokensOf(
+  name: string,
+  known: readonly KnownAgent[],
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+): Promise<string> {
+  if (isChain(name)) return name;
+  const quoted = JSON.stringify(name);
+  // `gpt bot/1.2` is one product, and no header of several.
+  const [product = '', version = ''] = name.split('/', 2);
+  const isProduct = !name.includes('(') && !version.includes(' ');
+  if (isUserAgentHeader(name) && !(isProduct && agentsNamed(product, known).length > 0)) {
+    const token = await tokenInHeader(name, known);
+    diagnostics.note(`--agent ${quoted} is a User-Agent header: taken as ${token}`);
+    return token;
+  }
+  const links = name.split('>').map((link) => tokenOfName(link, known, options));
+  const tokens = links.join('>');
+  if (tokens !== name) diagnostics.note(`--agent ${quoted} is taken as ${tokens}`);
+  return tokens;
+}
+
+/** Whether an agent is a product token, or several that fall back. */
+function isChain(name: string): boolean {
+  return name.split('>').every((link) => isProductToken(link.trim()));
+}
+
+/**
+ * The product token of an agent that was given by its published name, such as `MJ12bot`, or spelt
+ * another way: `Google Extended`, `ClaudeBot/1.0`. Other texts stay as they are.
+ *
+ * @throws RobotsFilterError `usage` for a name that only resembles that of a known agent
+ */
+function tokenOfName(
+  link: string,
+  known: readonly KnownAgent[],
+  { profile }: NamedAgentOptions,
+): string {
+  if (isProductToken(link.trim())) return link;
+  const [agent, ...others] = agentsNamed(link, known);
+  if (agent !== undefined && others.length === 0) return agent.token;
+  const words = link.split(' ').flatMap((word) => agentsNamed(word, known));
+  const operated = agentsOfOperator(link, known);
+  const quoted = `--agent ${JSON.stringify(link)}`;
+  if (agent !== undefined || operated.length > 0) {
+    const tokens = (agent === undefined ? operated : [agent, ...others]).map(({ token }) => token);
+    const what = agent === undefined ? 'is an operator of crawlers' : 'names several crawlers';
+    throw usageError(`${quoted} ${what}. Use --agent ${tokens.join(' or --agent ')}`);
+  }
+  // In the google profile any text is a token.
+  if (profile === 'google') return link;
+  if (words.length > 1 && words.length === link.split(' ').length) {
+    const list = words.map(({ token }) => token).join(',');
+    throw usageError(`${quoted} has spaces between several agents. Use commas: --agent ${list}`);
+  }
+  const bare = known.map(({ token, published = token }) => bareName(published));
+  const meant = known[bare.indexOf(nearest(bareName(link), bare) ?? '-')];
+  if (meant === undefined) return link;
+  throw usageError(`${quoted} is not a product token. Did you mean --agent ${meant.token}?`);
+}
+
+/**
+ * Says in one line which agents no robots.txt names, and what a misspelt one may have meant: `*`
+ * decides for them, which looks like any other answer.
+ *
+ * @param place what has no group for them
+ */
+export async function noteUnnamedAgents(
+  agents: readonly Agent[],
+  named: NamedTokens,
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+  place = 'no robots.txt here has a group',
+): Promise<void> {
+  const without = agentsWithoutGroup(agents, named);
+  if (without.length === 0) return;
+  const unnamed = withMeantAgents(without, named, await knownAgentsOf(options));
+  const isMisspelt = unnamed.some(({ meant }) => meant !== undefined);
+  const text = describeUnnamedAgents(unnamed, agents.length, place);
+  diagnostics.note(isMisspelt ? `warning: ${text}` : text);
+}
+
+/**
+ * Refuses --agents-file where no known agent is looked up.
+ *
+ * @param reason continues "has no effect", with the remedy
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseAgentsFile({ agentsFile }: NamedAgentOptions, reason: string): void {
+  if (agentsFile === undefined) return;
+  throw usageError(`--agents-file has no effect ${reason}, or leave it out`);
+}
+
+/** @throws RobotsFilterError `usage` if no list has the name */
+function listed(name: string, known: readonly KnownAgent[]): readonly KnownAgent[] {
+  const found = agentsOf(known, name.slice(LIST.length).toLowerCase());
+  if (found !== undefined) return found;
+  const names = listNames(known).map((list) => `${LIST}${list}`);
+  const meant = nearest(name, names);
+  throw usageError(
+    `there is no list of agents ${JSON.stringify(name)}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
+      `Use one of ${names.join(', ')}; robots-filter agents prints them`,
+  );
+}
+
+/** @throws RobotsFilterError `usage` unless the header names exactly one known agent */
+async function tokenInHeader(header: string, known: readonly KnownAgent[]): Promise<string> {
+  const found = agentsInHeader(header, known);
+  const [agent] = found;
+  const quoted = JSON.stringify(header);
+  if (agent === undefined) {
+    const candidates = headerCandidates(header);
+    throw usageError(
+      candidates.length === 0
+        ? `--agent ${quoted} is a User-Agent header that names no crawler. Use the product token that its operator documents; robots-filter agents prints those that are known`
+        : `--agent ${quoted} is a User-Agent header, and no known crawler is in it. If its product token is one of these, use --agent ${candidates.join(' or --agent ')}`,
+    );
+  }
+  if (found.length > 1) {
+    throw usageError(
+      `--agent ${quoted} is a User-Agent header that names several crawlers. Use one of ${found.map(({ token }) => `--agent ${token}`).join(', ')}`,
+    );
+  }
+  return agent.token;
 }

@@ -1,16 +1,17 @@
+import type { PartRange } from '../../judge/table-memory.js';
 import type { LintRuleName, Severity } from '../../lint/rules.js';
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
-import type { OutputFormat } from '../../pipeline/output/conversion.js';
-import type { RecordKind } from '../../protocol/other-record-kinds.js';
-import type { Profile } from '../../protocol/profile.js';
-import type { PartRange } from '../../table-memory.js';
+import type { OutputFormat } from '../../pipeline/output/rows.js';
+import type { RecordKind } from '../../protocol/fields.js';
+import type { Profile } from '../../protocol/verdict.js';
+import { Diagnostics } from '../report/diagnostics.js';
 import type { RowFormat } from '../report/rows.js';
 import type { CountKey } from '../report/run-counts.js';
-import type { NamedAgentOptions } from './named-agents.js';
+import { type NamedAgentOptions, refuseAgentsFile, withNamedAgents } from './agents.js';
 
 /** Formats of the findings of `lint`. */
-export type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
+type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -186,4 +187,22 @@ export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
   readonly json?: boolean;
   readonly agent?: readonly string[];
+}
+
+/**
+ * The options with product tokens in the place of lists and User-Agent headers.
+ *
+ * @throws RobotsFilterError `usage`, also for an --agents-file without effect; `input` for one that
+ *   cannot be read
+ */
+export async function withTokens<Options extends RobotsOptions>(
+  options: Options,
+): Promise<Options> {
+  if (options.agent === undefined) {
+    refuseAgentsFile(options, 'without --agent. Add --agent @LIST');
+    return options;
+  }
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const agent = await withNamedAgents(options.agent, options, diagnostics);
+  return { ...options, agent, givenAgents: options.agent };
 }

@@ -1,9 +1,14 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { RANGES, type Range } from '../../fetch/limits.js';
-import { userAgentFault } from '../../fetch/user-agent.js';
-import { describedOption } from './described-option.js';
-import { FETCHING_GROUP, OUTPUT_GROUP, ROBOTS_GROUP } from './option-groups.js';
-import { describeRange, once, wholeNumber } from './option-values.js';
+import { RANGES, type Range, userAgentFault } from '../../fetch/limits.js';
+import {
+  describedOption,
+  describeRange,
+  FETCHING_GROUP,
+  OUTPUT_GROUP,
+  once,
+  ROBOTS_GROUP,
+  wholeNumber,
+} from '../definition.js';
 
 const MILLISECONDS_PER_SECOND = 1000;
 

@@ -1,19 +1,22 @@
-import { STANDARD_INPUT } from '../../files/standard-input.js';
-import { memberConflict } from '../../pipeline/member-conflict.js';
+import { STANDARD_INPUT } from '../../files/openings.js';
+import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { usageError } from '../usage-error.js';
 import { parseAgents } from './agents.js';
 import type { FilterOptions } from './command-options.js';
-import { checkOutputFormat, outputFile, outputFormat, outputMode } from './output-format.js';
-import type { NamedSource } from './output-place.js';
+import { checkUrlField } from './input-options.js';
 import {
+  checkOutputFormat,
+  type NamedSource,
+  outputFile,
+  outputFormat,
+  outputMode,
   refuseInputAsReport,
   refuseSourceAsOutput,
   refuseStandardOutputAsReport,
-} from './output-place.js';
-import { reportForm } from './report-form.js';
+  reportForm,
+} from './output-options.js';
 import { checkRobotsSource } from './robots-source.js';
-import { checkUrlField } from './url-field.js';
 
 /**
  * Checks that the filter's options fit each other and the files, before the work begins.
@@ -85,7 +88,7 @@ async function checkReport(
   if (output === undefined) {
     refuseStandardOutputAsReport(report);
   } else {
-    const { replacedPath } = await import('../../files/replacement-file.js');
+    const { replacedPath } = await import('../../files/replacement.js');
     if ((await replacedPath(output)) === (await replacedPath(report))) {
       throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
     }

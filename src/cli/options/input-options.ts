@@ -1,8 +1,15 @@
 import type { Option } from 'commander';
-import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../../pipeline/limits.js';
-import { describedOption } from './described-option.js';
-import { INPUT_GROUP } from './option-groups.js';
-import { describeRange, fieldPath, wholeNumber } from './option-values.js';
+import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../../pipeline/bad-record.js';
+import type { OpenInput, OpenInputOptions } from '../../pipeline/input/open.js';
+import {
+  describedOption,
+  describeRange,
+  fieldPath,
+  INPUT_GROUP,
+  wholeNumber,
+} from '../definition.js';
+import { usageError } from '../usage-error.js';
+import type { InputOptions } from './command-options.js';
 
 const lineBytesRange = describeRange(
   { least: 1, most: GREATEST_MAX_LINE_BYTES, standard: DEFAULT_MAX_LINE_BYTES },
@@ -63,3 +70,50 @@ export const strictOption = (): Option =>
     'Stop at the first invalid record with exit status 2.',
     'Without this option invalid records come out with the verdict invalid, and the first ten are named on standard error.',
   ).helpGroup(INPUT_GROUP);
+
+type UrlFieldOptions = Pick<InputOptions, 'input' | 'urlField'>;
+
+/** Whether --url-field names a member other than the default. */
+function isGiven({ urlField }: UrlFieldOptions): boolean {
+  return urlField.join('.') !== 'url';
+}
+
+/** The column that --url-field names in rows; undefined for the default. */
+export function columnOption(options: UrlFieldOptions): string | undefined {
+  return isGiven(options) ? options.urlField.join('.') : undefined;
+}
+
+/**
+ * Refuses --url-field with --input text, which has no members.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkUrlField(options: UrlFieldOptions): void {
+  if (options.input !== 'text' || !isGiven(options)) return;
+  throw usageError(
+    '--url-field has no effect on text: each line is a URL. Leave it out, or use --input ndjson instead of --input text',
+  );
+}
+
+/**
+ * Refuses --url-field if the only input turned out to be text. Among several inputs, others may
+ * have the member.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkUrlFieldOf(
+  input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
+  options: UrlFieldOptions,
+  inputs: number,
+): void {
+  if (input.format !== 'text' || input.isBlank || inputs > 1 || !isGiven(options)) return;
+  throw usageError(
+    `${input.name} is text, one URL per line, and --url-field has no effect on it. Leave it out, or use --input ndjson if its lines are objects`,
+  );
+}
+
+/** How the options of a command say that inputs are opened. */
+export function openOptions(options: InputOptions): Omit<OpenInputOptions, 'taken'> {
+  const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
+  return { format, maxRecordBytes, header, column: columnOption(options), urlField };
+}

@@ -1,10 +1,8 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { RECORD_KINDS, type RecordKind } from '../../protocol/other-record-kinds.js';
+import { RECORD_KINDS, type RecordKind } from '../../protocol/fields.js';
+import { describedOption, INPUT_GROUP, OUTPUT_GROUP, once } from '../definition.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
-import { describedOption } from './described-option.js';
-import { INPUT_GROUP, OUTPUT_GROUP } from './option-groups.js';
-import { once } from './option-values.js';
 
 export const auditReportOption = (): Option =>
   describedOption(

@@ -1,22 +1,35 @@
-import type { Reach } from '../../inspect/reach.js';
-import type { AccessResult } from '../../protocol/access.js';
-import { RECORD_FIGURES, type RecordFigure } from './record-figures.js';
+import type { AddedColumn } from '../../parquet/chunk-writer.js';
+import { RowsWriter } from '../../parquet/rows-writer.js';
+import type { Reach } from '../../patterns/reach.js';
+import type { AccessResult } from '../../protocol/verdict.js';
+import { writeOutput } from '../process.js';
+import { RECORD_FIGURES, type RecordFigure } from './numbers.js';
+import {
+  type Cell,
+  type Column,
+  HeldRows,
+  type RowFormat,
+  Rows,
+  TextBatches,
+  textOf,
+  withAgents,
+} from './rows.js';
 
 /** How much is allowed, or that the host is not known. */
-export type Allowed = Reach | 'unknown';
+type Allowed = Reach | 'unknown';
 
 /** Whose group decides: the agent's own, that of `*`, or none. */
-export type Decider = 'own' | 'any' | 'nobody';
+type Decider = 'own' | 'any' | 'nobody';
 
 /** The counts of hosts for one agent. */
-export type AgentFigures = Record<Allowed, number> & {
+type AgentFigures = Record<Allowed, number> & {
   readonly agent: string;
   /** Hosts by whose group decides. */
   readonly by: Record<Decider, number>;
 };
 
 /** A host, and what it allows to each agent in the order of the agents. */
-export interface HostFigures {
+interface HostFigures {
   readonly host: string;
   readonly allowed: readonly Allowed[];
 }
@@ -116,4 +129,171 @@ export class AuditTally {
       strictest: this.#strict.toReversed().flat().slice(0, STRICTEST),
     };
   }
+}
+
+/** The columns of an audit: the host, those of AuditRow, and the date. */
+export const AUDIT_COLUMNS: readonly Column[] = [
+  { name: 'host', width: 28 },
+  { name: 'agent', width: 16 },
+  { name: 'allowed', width: 7, isVerdict: true },
+  { name: 'group', width: 16 },
+  { name: 'rules', width: 5, isNumber: true },
+  { name: 'root', width: 5, isVerdict: true },
+  { name: 'root_line', width: 9, isNumber: true },
+  { name: 'crawl_delay', width: 11 },
+  { name: 'sitemaps', width: 24, widest: 24 },
+  { name: 'preferences', width: 24, widest: 40 },
+  { name: 'access', width: 12 },
+  { name: 'date', width: 20 },
+];
+
+/** Columns of whole numbers, and columns that always have a value. */
+const INTEGERS = ['rules', 'root_line'];
+const REQUIRED = ['host', 'agent', 'allowed'];
+
+const DATE_COLUMN = AUDIT_COLUMNS.length - 1;
+
+/** A row of an audit, without its host and date: hosts with the same files share it. */
+export interface AuditRow {
+  readonly agent: string;
+  readonly allowed: Allowed;
+  /** The values of the columns from `allowed` to `access`. Agents may share them. */
+  readonly cells: readonly Cell[];
+}
+
+/** Receives the rows of an audit, host by host. */
+export interface AuditSink<Prepared> {
+  /** Whether nobody reads what is added. */
+  readonly isClosed: boolean;
+  /** Prepares what the rows of many hosts share, once for all of them. */
+  prepare(rows: readonly AuditRow[]): Prepared;
+  /** Adds the rows of a host. Returns true if `flush` must be called before the next one. */
+  add(host: string, rows: Prepared, date: string | undefined): boolean;
+  flush(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Writes rows as text. */
+export class AuditText implements AuditSink<readonly string[]> {
+  readonly #rows: Rows;
+  readonly #out = new TextBatches();
+  /** The agents' names as they stand in rows. */
+  readonly #names = new Map<string, string>();
+
+  /** @param agents the names of the agents */
+  constructor(format: RowFormat, agents: readonly string[], isForSpreadsheet = false) {
+    this.#rows = new Rows(format, withAgents(AUDIT_COLUMNS, agents), isForSpreadsheet);
+    this.#out.add(this.#rows.header);
+  }
+
+  get isClosed(): boolean {
+    return this.#out.isClosed;
+  }
+
+  /** Which columns do not fit the window. */
+  get omission(): string | undefined {
+    return this.#rows.omission;
+  }
+
+  prepare(rows: readonly AuditRow[]): readonly string[] {
+    const texts = new Map<readonly Cell[], string>();
+    return rows.map(({ agent, cells }) => {
+      const text = texts.get(cells) ?? this.#rows.part(2, cells);
+      texts.set(cells, text);
+      return this.#nameOf(agent) + text;
+    });
+  }
+
+  add(host: string, rows: readonly string[], date: string | undefined): boolean {
+    if (rows.length === 0) return false;
+    const start = this.#rows.part(0, [host]);
+    const end = this.#rows.part(DATE_COLUMN, [date]);
+    this.#out.add(start + rows.join(end + start) + end);
+    return false;
+  }
+
+  async flush(): Promise<void> {
+    this.#out.flush();
+  }
+
+  async end(): Promise<void> {
+    this.#out.flush();
+  }
+
+  #nameOf(agent: string): string {
+    let name = this.#names.get(agent);
+    if (name === undefined) {
+      name = this.#rows.part(1, [agent]);
+      this.#names.set(agent, name);
+    }
+    return name;
+  }
+}
+
+type ParquetRow = readonly (string | number | undefined)[];
+
+/** Writes rows as Parquet to standard output. Lists are texts, as in CSV. */
+export class AuditParquet implements AuditSink<readonly ParquetRow[]> {
+  isClosed = false;
+  readonly #writer = new RowsWriter(
+    {
+      write: async (bytes) => {
+        if (!this.isClosed) this.isClosed = !writeOutput(bytes);
+      },
+    },
+    AUDIT_COLUMNS.map(
+      ({ name }): AddedColumn => ({
+        name,
+        type: INTEGERS.includes(name) ? 'integer' : 'text',
+        nullable: !REQUIRED.includes(name),
+      }),
+    ),
+  );
+
+  prepare(rows: readonly AuditRow[]): readonly ParquetRow[] {
+    const values = new Map<readonly Cell[], ParquetRow>();
+    return rows.map(({ agent, cells }) => {
+      const own = values.get(cells) ?? cells.map(parquetValue);
+      values.set(cells, own);
+      return [agent, ...own];
+    });
+  }
+
+  add(host: string, rows: readonly ParquetRow[], date: string | undefined): boolean {
+    for (const row of rows) this.#writer.add([host, ...row, date]);
+    return this.#writer.isFull;
+  }
+
+  flush(): Promise<void> {
+    return this.#writer.writeGroup();
+  }
+
+  end(): Promise<void> {
+    return this.#writer.finish();
+  }
+}
+
+function parquetValue(value: Cell, index: number): string | number | undefined {
+  if (value === undefined) return undefined;
+  const isInteger = INTEGERS.includes(AUDIT_COLUMNS[index + 2]?.name ?? '');
+  return isInteger ? Number(value) : textOf(value);
+}
+
+/** Keeps the first rows for a page. */
+export class AuditPageRows implements AuditSink<readonly AuditRow[]> {
+  readonly isClosed = false;
+  readonly held = new HeldRows(AUDIT_COLUMNS);
+
+  prepare(rows: readonly AuditRow[]): readonly AuditRow[] {
+    return rows;
+  }
+
+  add(host: string, rows: readonly AuditRow[], date: string | undefined): boolean {
+    for (const { agent, cells } of rows) this.held.add([host, agent, ...cells, date]);
+    return false;
+  }
+
+  async flush(): Promise<void> {}
+
+  async end(): Promise<void> {}
 }

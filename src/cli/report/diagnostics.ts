@@ -1,6 +1,9 @@
-import { printable } from '../../control-characters.js';
-import { STANDARD_ERROR_DESCRIPTOR, writeError } from '../process/standard-streams.js';
-import { isCapableTerminal, paintOf } from './colour.js';
+import { CommanderError } from 'commander';
+import { printable } from '../../base/control-characters.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { STANDARD_ERROR_DESCRIPTOR, writeError } from '../process.js';
+import { FAILURE, SUCCESS } from '../usage-error.js';
+import { isCapableTerminal, paintOf } from './terminal.js';
 
 /** Clears the cursor's line and moves to its start. */
 const CLEAR_LINE = '\r\u001b[K';
@@ -91,4 +94,88 @@ function indented(message: string): string {
       index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`,
     )
     .join('\n');
+}
+
+/** System errors that the user can remedy, and that are not faults of the program. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+]);
+
+function isRefusal(error: unknown): error is Error & { code: unknown } {
+  return (
+    error instanceof Error && 'syscall' in error && 'code' in error && REFUSALS.has(error.code)
+  );
+}
+
+/**
+ * Reports on standard error why a command failed.
+ *
+ * @returns the exit code: 0 if commander ended the command after it printed help or the version
+ */
+export function reportFailure(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : FAILURE;
+  new Diagnostics(true).error(messageOf(error));
+  return FAILURE;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof RobotsFilterError) return error.message;
+  if (isRefusal(error) && (error.code === 'EMFILE' || error.code === 'ENFILE')) {
+    return `${error.message}. Use fewer --threads, or raise the limit of open files (ulimit -n)`;
+  }
+  if (isRefusal(error)) {
+    return `${error.message}. Check permissions, free space and open files, then run it again`;
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `internal error; please report it with these lines.\n${trace}`;
+}
+
+/** Milliseconds before the line appears on a terminal: a short run shows none. */
+const TERMINAL_DELAY = 1000;
+/** Milliseconds between two updates of the line on a terminal. */
+const TERMINAL_INTERVAL = 200;
+
+/** Shows progress on standard error: one overwritten line on a terminal, otherwise a log. */
+export class ProgressLine {
+  readonly #diagnostics: Diagnostics;
+  readonly #describe: () => string;
+  readonly #start = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  /** Removes the line if a second signal ends the process at once. */
+  readonly #erase = (): void => this.#diagnostics.status('');
+
+  /** @param logInterval milliseconds between two lines of the log */
+  constructor(diagnostics: Diagnostics, describe: () => string, logInterval: number) {
+    this.#diagnostics = diagnostics;
+    this.#describe = describe;
+    this.#timer = setInterval(
+      () => this.#show(),
+      diagnostics.isTerminal ? TERMINAL_INTERVAL : logInterval,
+    );
+    this.#timer.unref();
+    process.on('exit', this.#erase);
+  }
+
+  /** Removes the line from a terminal, or prints the last line of the log. */
+  end(): void {
+    clearInterval(this.#timer);
+    process.off('exit', this.#erase);
+    if (this.#diagnostics.isTerminal) this.#erase();
+    else this.#show();
+  }
+
+  #show(): void {
+    const line = this.#describe();
+    if (!this.#diagnostics.isTerminal) this.#diagnostics.print(line);
+    else if (performance.now() - this.#start >= TERMINAL_DELAY) this.#diagnostics.status(line);
+  }
 }

@@ -1,4 +1,4 @@
-import type { Reach } from '../../inspect/reach.js';
+import type { Reach } from '../../patterns/reach.js';
 import type { Verdict } from '../../protocol/verdict.js';
 import { formatNumber } from './numbers.js';
 

@@ -1,15 +1,11 @@
-import { DecidedRules } from '../../inspect/decided-rules.js';
-import type { TableView } from '../../inspect/table-view.js';
+import { DecidedRules } from '../../inspect/host-order.js';
+import type { HostCounts, RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
-import type { HostCounts } from '../../pipeline/host-counts.js';
-import type { RuleCount } from '../../pipeline/rule-counts.js';
 import type { Agent } from '../../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
-import { authorityLabel } from './authority-label.js';
-import { busiestHosts } from './busiest-hosts.js';
-import { rankedRules } from './ranked-rules.js';
-import { RECORD_FIGURES, type RecordFigure } from './record-figures.js';
-import { plainText, ruleText } from './rule-text.js';
+import type { TableView } from '../../view/table-view.js';
+import { RECORD_FIGURES, type RecordFigure } from './numbers.js';
+import { authorityLabel, busiestHosts, plainText, rankedRules, ruleText } from './run-rules.js';
 import { countsOf } from './statistics.js';
 
 /** URLs and hosts with one verdict for one reason. */

@@ -1,17 +1,16 @@
 import type { AgentSummary } from '../../inspect/table-audit.js';
+import { formatAuthority, type Scheme } from '../../protocol/authority.js';
+import { isOfGroup, recordsFor } from '../../protocol/fields.js';
+import { parseRecordValue } from '../../protocol/preferences.js';
+import { escapeText } from '../../table/display-text.js';
+import type { TableRecord } from '../../table/record-list.js';
 import type {
   MergedGroup,
   TableAuthority,
   TableHost,
   TableRule,
-} from '../../inspect/table-content.js';
-import type { TableView } from '../../inspect/table-view.js';
-import { formatAuthority, type Scheme } from '../../protocol/authority.js';
-import { isOfGroup } from '../../protocol/other-record-kinds.js';
-import { parseRecordValue } from '../../protocol/record-values.js';
-import { recordsFor } from '../../protocol/records-for.js';
-import { escapeText } from '../../table/display-text.js';
-import type { TableRecord } from '../../table/record-list.js';
+} from '../../view/table-content.js';
+import type { TableView } from '../../view/table-view.js';
 
 /** What a robots.txt says to an agent that was asked for. */
 export interface AskedAgent {

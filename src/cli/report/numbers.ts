@@ -55,4 +55,31 @@ export function formatDuration(seconds: number): string {
   if (seconds < 119.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   return `${formatNumber(Math.floor(whole / 60))} min ${String(whole % 60).padStart(2, '0')} s`;
-}
+} /**
+ * Maximum characters of a list in a row. Site owners choose how long their lists are, and rows
+ * repeat them for each agent.
+ */
+const MOST_CHARACTERS = 4096;
+
+/**
+ * The texts of a list that a row has; `undefined` for an empty list. Of a list that is too long the
+ * first ones are left, and a last one that says how many more there are.
+ */
+export function boundedList(texts: readonly string[]): readonly string[] | undefined {
+  let characters = 0;
+  const end = texts.findIndex((text, index) => {
+    characters += text.length;
+    return index > 0 && characters > MOST_CHARACTERS;
+  });
+  if (end < 0) return texts.length === 0 ? undefined : texts;
+  return [...texts.slice(0, end), `\u2026 ${texts.length - end} more`];
+} /** Kinds of other records (RFC 9309 section 2.2.4) that reports count. */
+export const RECORD_FIGURES = [
+  'sitemap',
+  'crawl-delay',
+  'content-usage',
+  'content-signal',
+  'license',
+] as const;
+
+export type RecordFigure = (typeof RECORD_FIGURES)[number];

@@ -1,5 +1,5 @@
-import { printable } from '../../control-characters.js';
-import { version } from '../version.js';
+import { printable } from '../../base/control-characters.js';
+import { version } from '../../files/package-file.js';
 import { formatCount, formatNumber } from './numbers.js';
 
 /** What has been escaped. Only this file makes it: any other text is escaped when it is shown. */

@@ -1,4 +1,4 @@
-import { printable } from '../../control-characters.js';
+import { printable } from '../../base/control-characters.js';
 import type { AuditFigures } from './audit-figures.js';
 import {
   type AgentDifferences,
@@ -8,8 +8,13 @@ import {
   noDifference,
 } from './diff-figures.js';
 import type { DenyingRule, FilterFigures, OutcomeFigures } from './filter-figures.js';
-import type { HeldRows } from './held-rows.js';
-import { formatCount, formatNumber, formatPercent, formatShare } from './numbers.js';
+import {
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatShare,
+  RECORD_FIGURES,
+} from './numbers.js';
 import {
   type Block,
   bars,
@@ -20,9 +25,8 @@ import {
   htmlPage,
   table,
 } from './page.js';
-import { RECORD_FIGURES } from './record-figures.js';
-import { type Cell, textOf } from './rows.js';
-import { cutToWidth } from './width-on-terminal.js';
+import { type Cell, type HeldRows, textOf } from './rows.js';
+import { cutToWidth } from './terminal.js';
 
 /** The figures of a run of the filter as one page of HTML. */
 export function filterPage(figures: FilterFigures): string {

@@ -1,10 +1,15 @@
 import { isatty } from 'node:tty';
-import { isControl, printable } from '../../control-characters.js';
+import { isControl, printable } from '../../base/control-characters.js';
 import { escapeText } from '../../table/display-text.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
-import { paintOf, paintWords } from './colour.js';
-import { GAP, windowOfOutput } from './record-columns.js';
-import { cutToWidth, widthOnTerminal } from './width-on-terminal.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
+import {
+  cutToWidth,
+  GAP,
+  paintOf,
+  paintWords,
+  widthOnTerminal,
+  windowOfOutput,
+} from './terminal.js';
 
 /** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
 export type Cell =
@@ -234,4 +239,99 @@ function csvField(value: Cell): string {
 
 function needsQuotes(text: string): boolean {
   return text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
+}
+
+/** Receives the rows of a report, in order. */
+export interface RowSink {
+  /** Whether nobody reads what is added. */
+  readonly isClosed: boolean;
+  /** Adds a row: a value for each column. */
+  add(row: readonly Cell[]): void;
+  end(): void;
+}
+
+/** Writes rows to standard output; without any row nothing, not even a header. */
+export class TextRows implements RowSink {
+  readonly #rows: Rows;
+  readonly #out = new TextBatches();
+  #isBegun = false;
+
+  constructor(format: RowFormat, columns: readonly Column[], isForSpreadsheet = false) {
+    this.#rows = new Rows(format, columns, isForSpreadsheet);
+  }
+
+  get isClosed(): boolean {
+    return this.#out.isClosed;
+  }
+
+  /** Which columns do not fit the window, if there was a row. */
+  get omission(): string | undefined {
+    return this.#isBegun ? this.#rows.omission : undefined;
+  }
+
+  add(row: readonly Cell[]): void {
+    if (!this.#isBegun) this.#out.add(this.#rows.header);
+    this.#isBegun = true;
+    this.#out.add(this.#rows.part(0, row));
+  }
+
+  end(): void {
+    this.#out.flush();
+  }
+}
+
+/** Maximum number of rows that a page shows. */
+const SHOWN = 1000;
+
+/** The first rows of a report, and how many there are. Memory does not grow with their number. */
+export class HeldRows implements RowSink {
+  readonly isClosed = false;
+  readonly columns: readonly Column[];
+  readonly rows: (readonly Cell[])[] = [];
+  total = 0;
+
+  constructor(columns: readonly Column[]) {
+    this.columns = columns;
+  }
+
+  add(row: readonly Cell[]): void {
+    this.total++;
+    if (this.rows.length < SHOWN) this.rows.push(row);
+  }
+
+  end(): void {}
+}
+
+/** Bytes that are collected for one write. */
+const BATCH_BYTES = 1 << 18;
+
+/** Maximum bytes of a UTF-16 code unit in UTF-8. */
+const UNIT_BYTES = 3;
+
+/** Writes texts to standard output, many at a time, until the reader goes away. */
+export class TextBatches {
+  /** Whether the reader has gone away. */
+  isClosed = false;
+  readonly #held = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #length = 0;
+
+  add(text: string): void {
+    if (UNIT_BYTES * text.length > BATCH_BYTES - this.#length) {
+      this.flush();
+      if (UNIT_BYTES * text.length > BATCH_BYTES) {
+        this.#write(Buffer.from(text));
+        return;
+      }
+    }
+    this.#length += this.#held.write(text, this.#length);
+  }
+
+  flush(): void {
+    if (this.#length > 0) this.#write(this.#held.subarray(0, this.#length));
+    this.#length = 0;
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.isClosed) this.isClosed = !writeOutput(bytes);
+  }
 }

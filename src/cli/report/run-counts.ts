@@ -1,18 +1,14 @@
-import { DecidedRules } from '../../inspect/decided-rules.js';
-import type { TableView } from '../../inspect/table-view.js';
+import { DecidedRules } from '../../inspect/host-order.js';
+import type { RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
-import type { RuleCount } from '../../pipeline/rule-counts.js';
 import type { Agent } from '../../protocol/agent.js';
 import { REASONS, VERDICTS } from '../../protocol/verdict.js';
-import { authorityLabel } from './authority-label.js';
-import { busiestHosts } from './busiest-hosts.js';
+import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from './diagnostics.js';
 import { formatNumber } from './numbers.js';
-import { rankedRules } from './ranked-rules.js';
-import { type Cell, type Column, type RowFormat, Rows } from './rows.js';
-import { plainText, ruleText } from './rule-text.js';
+import { type Cell, type Column, type RowFormat, Rows, TextBatches } from './rows.js';
+import { authorityLabel, busiestHosts, plainText, rankedRules, ruleText } from './run-rules.js';
 import { countsOf } from './statistics.js';
-import { TextBatches } from './text-batches.js';
 
 /** What the records of a run are counted by. */
 export const COUNT_KEYS = ['host', 'agent', 'rule', 'reason'] as const;

@@ -1,5 +1,5 @@
-import { printableJson } from '../../control-characters.js';
-import type { Tally } from '../../pipeline/tally.js';
+import { printableJson } from '../../base/control-characters.js';
+import type { Tally } from '../../pipeline/counts.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import { formatBytes, formatDuration, formatNumber, formatPercent } from './numbers.js';
 

@@ -1,8 +1,5 @@
-import { answersFor } from '../../inspect/authority-match.js';
-import type { TableAuthority } from '../../inspect/table-content.js';
-import type { TableView } from '../../inspect/table-view.js';
+import type { Tally } from '../../pipeline/counts.js';
 import { placeOfUrls, type SampledInput, WHOLE_LINE } from '../../pipeline/input/url-places.js';
-import type { Tally } from '../../pipeline/tally.js';
 import {
   type Authority,
   authorityOfUrl,
@@ -10,6 +7,8 @@ import {
   formatAuthority,
 } from '../../protocol/authority.js';
 import type { Reason } from '../../protocol/verdict.js';
+import { answersFor, type TableAuthority } from '../../view/table-content.js';
+import type { TableView } from '../../view/table-view.js';
 import { formatNumber, formatPercent } from './numbers.js';
 import { countsOf } from './statistics.js';
 

@@ -1,6 +1,6 @@
-import { BlockDecoder } from './block-decoder.js';
 import { loadZstd } from './codec.js';
-import { FrameScanner, ZstdError } from './frame-scanner.js';
+import { BlockDecoder } from './decoder.js';
+import { FrameScanner, ZstdError } from './frames.js';
 
 let codec: WebAssembly.Module | undefined;
 /** A decoder that has never met damaged data. */

@@ -1,6 +1,6 @@
 import { createDCtx, decompressUsingDict, freeDCtx } from '@bokuweb/zstd-wasm';
-import { frameHeader, MAX_BLOCK_BYTES, UnsupportedZstdError, ZstdError } from './frame-scanner.js';
-import { loadWholeFrameCodec } from './whole-frames.js';
+import { loadWholeFrameCodec } from './encoder.js';
+import { frameHeader, MAX_BLOCK_BYTES, UnsupportedZstdError, ZstdError } from './frames.js';
 
 /** Maximum content of a frame, in bytes: all of it is in memory, and the frame too. */
 const LONGEST_CONTENT = 64 * 1024 * 1024;

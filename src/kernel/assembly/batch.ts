@@ -90,22 +90,25 @@ import {
   WORKER_SHARD,
   WORKER_TALLY,
 } from '../layout';
-import { holdsRows, rowStart } from './csv/locate-field';
+import { countRules, hasRoom, makeRoom, noteRules } from './counts';
+import { decide } from './decide';
 import { convert, rawUrl } from './emit/conversion';
-import { annotateJson, describeBadLine, passJson } from './emit/json-record';
-import { lineEnd, newline, pass } from './emit/line';
-import { byte, fragment, resultOf, verdicts } from './emit/parts';
-import { annotateRow, passRow } from './emit/row';
-import { annotateText } from './emit/text-record';
+import { byte, fragment, lineEnd, newline, pass, resultOf, verdicts } from './emit/parts';
+import {
+  annotateJson,
+  annotateRow,
+  annotateText,
+  describeBadLine,
+  passJson,
+  passRow,
+} from './emit/records';
 import { forgetMarks } from './json/marks';
 import { locate } from './locate';
-import { lookUp } from './lookup/look-up';
-import { decide } from './match/decide';
-import { EMPTY, firstEntry, lineEntry, PENDING, placeOf, queryOf } from './memory/line';
-import { limitScratch } from './memory/scratch';
-import { countRules, hasRoom, makeRoom, noteRules } from './rule-counts';
+import { lookUp } from './look-up';
+import { EMPTY, firstEntry, limitScratch, lineEntry, PENDING, placeOf, queryOf } from './memory';
+import { holdsRows, rowStart } from './rows';
 
-/** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
+/** Decides and writes the lines of a batch. TASK_… and RUN_… in sources/item.ts describe the call. */
 export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);

@@ -6,39 +6,40 @@
  */
 
 import {
+  BLOCK_BYTES,
   LINE_OWNED,
   LINE_QUERY,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
+  PRIME_1,
+  PRIME_2,
   RESULT_OUTCOME,
+  TURN,
   WORKER_HOSTS,
   WORKER_MARKS,
   WORKER_RESULTS,
 } from '../layout';
+import { decide } from './decide';
 import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
-import { lookUp } from './lookup/look-up';
-import { decide } from './match/decide';
-import { firstEntry, queryOf } from './memory/line';
-import { limitScratch } from './memory/scratch';
+import { lookUp } from './look-up';
+import { firstEntry, limitScratch, queryOf } from './memory';
 
 export { run } from './batch';
-export { addBlocks } from './checksum';
 export { writeAutomaton } from './compile/automaton';
+export { claim } from './compile/memory';
 export { loadRules, setText } from './compile/rules';
-export { claim } from './compile/work-memory';
-export { endOfPlainRows } from './csv/plain-rows';
-export { patternText, sourceText } from './emit/rule';
+export { divide, keepRules, merge } from './counts';
+export { patternText, sourceText } from './emit/parts';
+export { hashHost } from './hosts';
 export { decodeString } from './json/string';
-export { hashHost } from './lookup/host-hash';
-export { keepRules } from './rule-counts';
-export { divide, merge } from './shares';
+export { endOfPlainRows } from './rows';
 
 /**
  * Decides about the URL `url`–`end`: leaves a result for each agent in the worker block, and
  * returns the first agent's outcome. Scratch memory, `scratch`–`scratchEnd`, has the size that
- * layout.ts requires for one line (SCRATCH_FACTOR).
+ * sources/item.ts requires for one line (SCRATCH_FACTOR).
  */
 export function decideUrl(
   query: usize,
@@ -62,7 +63,7 @@ export function decideUrl(
 
 /**
  * Finds the URL of the record that is the line `start`–`end`: fills in the first line entry of the
- * worker block. Scratch memory has the size that layout.ts requires for one line.
+ * worker block. Scratch memory has the size that sources/item.ts requires for one line.
  */
 export function locateRecord(
   query: usize,
@@ -78,4 +79,44 @@ export function locateRecord(
   store<u32>(line, start, LINE_START);
   forgetMarks(worker + WORKER_MARKS);
   locate(query, line, end, worker, worker + WORKER_HOSTS, scratch);
+}
+
+/** The checksum of a table; src/kernel/hashes.ts defines it. */
+
+/** One round of XXH32 in four lanes, with the words at `at`. */
+function round(lanes: v128, at: usize): v128 {
+  const sums = i32x4.add(lanes, i32x4.mul(v128.load(at), i32x4.splat(PRIME_2)));
+  const turned = v128.or(i32x4.shl(sums, TURN), i32x4.shr_u(sums, 32 - TURN));
+  return i32x4.mul(turned, i32x4.splat(PRIME_1));
+}
+
+/** Adds the blocks `from`–`end` to the lanes, which lie one after another at `lanes`. */
+export function addBlocks(lanes: usize, from: usize, end: usize): void {
+  // Each lane waits for its own last round, so eight vectors are under way at a time.
+  let a = v128.load(lanes);
+  let b = v128.load(lanes, 16);
+  let c = v128.load(lanes, 32);
+  let d = v128.load(lanes, 48);
+  let e = v128.load(lanes, 64);
+  let f = v128.load(lanes, 80);
+  let g = v128.load(lanes, 96);
+  let h = v128.load(lanes, 112);
+  for (; from < end; from += BLOCK_BYTES) {
+    a = round(a, from);
+    b = round(b, from + 16);
+    c = round(c, from + 32);
+    d = round(d, from + 48);
+    e = round(e, from + 64);
+    f = round(f, from + 80);
+    g = round(g, from + 96);
+    h = round(h, from + 112);
+  }
+  v128.store(lanes, a);
+  v128.store(lanes, b, 16);
+  v128.store(lanes, c, 32);
+  v128.store(lanes, d, 48);
+  v128.store(lanes, e, 64);
+  v128.store(lanes, f, 80);
+  v128.store(lanes, g, 96);
+  v128.store(lanes, h, 112);
 }

@@ -1,6 +1,6 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../ascii';
+import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii';
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
@@ -49,19 +49,13 @@ import {
   REFUSED_RECORD,
   WORKER_MARKS,
 } from '../layout';
-import { isControlOrSpace } from './bytes/characters';
-import { findByte } from './bytes/search';
-import { countFields } from './csv/count-fields';
-import { delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
-import { LOCATED, locateString, locateUrl } from './json/locate-url';
-import { holdsControl } from './json/strict';
+import { findByte, isControlOrSpace } from './bytes';
+import { bucketOf, findShard, hashHost } from './hosts';
+import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
-import { hashHost } from './lookup/host-hash';
-import { bucketOf } from './lookup/host-slots';
-import { findShard } from './lookup/shard';
-import { EMPTY, PENDING, tableOf } from './memory/line';
-import { claimScratch } from './memory/scratch';
-import { splitAny, splitPlain } from './url/url';
+import { claimScratch, EMPTY, PENDING, tableOf } from './memory';
+import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './rows';
+import { splitAny, splitPlain } from './url';
 
 function fail(line: usize, reason: i32): void {
   store<i32>(line, (INVALID << 4) | reason, LINE_OUTCOME);

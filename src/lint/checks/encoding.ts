@@ -12,15 +12,15 @@ import {
   QUOTE,
   SLASH,
   SPACE,
-} from '../../ascii.js';
+} from '../../base/ascii.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
-import { isBinary } from '../../protocol/binary-body.js';
-import { isLetter } from '../../protocol/byte.js';
-import { GRAMMARS } from '../../protocol/grammar.js';
-import { MIN_BYTES } from '../../protocol/parsing-limits.js';
+import { isLetter } from '../../protocol/agent.js';
+import { isBinary } from '../../protocol/encoding.js';
+import { GRAMMARS } from '../../protocol/lines.js';
+import { MIN_BYTES } from '../../protocol/verdict.js';
+import { type CheckContext, listedLines } from '../check.js';
 import { contentSpan, type RobotsDocument } from '../document.js';
 import { type Span, WHOLE_FILE } from '../finding.js';
-import { type CheckContext, listedLines } from './check.js';
 
 /** EF BB BF read as Latin-1 and written as UTF-8. */
 const BROKEN_MARK = Buffer.from('\u00ef\u00bb\u00bf');

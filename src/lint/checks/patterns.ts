@@ -1,9 +1,8 @@
-import { ASTERISK, DOLLAR, DOT, HASH, PERCENT, SLASH, SPACE, TAB } from '../../ascii.js';
-import { isDigit, isLetter, isUnreserved } from '../../protocol/byte.js';
+import { ASTERISK, DOLLAR, DOT, HASH, PERCENT, SLASH, SPACE, TAB } from '../../base/ascii.js';
+import { isDigit, isLetter, isUnreserved } from '../../protocol/agent.js';
+import { type CheckContext, listed, quoted, secondRecord } from '../check.js';
 import { type DocumentLine, type RobotsDocument, type RuleLine, valueSpan } from '../document.js';
 import type { Edit, Span } from '../finding.js';
-import { type CheckContext, listed, quoted } from './check.js';
-import { secondRecord } from './second-record.js';
 
 /** Checks each pattern by itself. */
 export function checkPatterns(context: CheckContext): void {

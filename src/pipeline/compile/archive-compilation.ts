@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
-import type { Archive, ArchivePart, CacheEvent, PartReader } from '../../cache/cache.js';
-import { isCaptureFile } from '../../cache/capture-file.js';
-import type { CacheWarning, CacheWarningCode } from '../../cache/entry.js';
-import { type FilePath, systemPath } from '../../cache/file.js';
-import type { PartMerger } from '../../compile/parallel/part-merger.js';
-import { BODY_UNAVAILABLE, BODY_UNREACHABLE } from '../../compile/parallel/table-part.js';
+import { printable } from '../../base/control-characters.js';
+import type { PartMerger } from '../../compile/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
-import { printable } from '../../control-characters.js';
+import { BODY_UNAVAILABLE, BODY_UNREACHABLE } from '../../compile/table-part.js';
 import { FOLLOWED_REDIRECTS } from '../../http/url.js';
 import { parseAuthority } from '../../protocol/authority.js';
-import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
+import { withoutTruncatedLine } from '../../protocol/parse.js';
+import { isCaptureFile } from '../../sources/archives.js';
+import type { Archive, ArchivePart, CacheEvent, PartReader } from '../../sources/cache.js';
+import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
+import { type FilePath, systemPath } from '../../sources/file.js';
 import { CaptureSet, type Finding } from '../../warc/capture-set.js';
 import { type CapturePlace, UrlFilter } from '../../warc/capture-store.js';
 import {

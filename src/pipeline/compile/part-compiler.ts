@@ -1,10 +1,14 @@
-import { type CachePart, type Nested, PartReader } from '../../cache/cache.js';
-import type { CacheOptions, WarningEvent } from '../../cache/entry.js';
+import { type ErrorCode, RobotsFilterError } from '../../base/errors.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
-import type { HashKey } from '../../compile/intern/hash-bytes.js';
-import { BodyClaims } from '../../compile/parallel/body-claims.js';
-import { PartBuilder, type TablePart } from '../../compile/parallel/table-part.js';
-import { type ErrorCode, RobotsFilterError } from '../../errors.js';
+import type { HashKey } from '../../compile/byte-store.js';
+import { type CrowdedHost, MAX_HOST_AUTHORITIES } from '../../compile/host-records.js';
+import type { PartMerger } from '../../compile/part-merger.js';
+import type { TableContents } from '../../compile/table-contents.js';
+import type { TableLayout } from '../../compile/table-layout.js';
+import { BodyClaims, PartBuilder, type TablePart } from '../../compile/table-part.js';
+import { MESSAGES } from '../../protocol/parse.js';
+import { type CachePart, type Nested, PartReader } from '../../sources/cache.js';
+import type { CacheOptions, CacheWarning, WarningEvent } from '../../sources/entry.js';
 import { CaptureList, type PackedCaptures } from '../../warc/captures.js';
 import { noteCapture } from './archive-compilation.js';
 
@@ -81,4 +85,27 @@ export class PartCompiler {
     }
     return { table: builder.take(), events, stale, captures: this.#captures.take(), failure };
   }
+}
+
+/** A compiled part, and the merger that has received it. */
+export interface MergeablePart {
+  readonly compiled: CompiledPart;
+  readonly merger: PartMerger;
+}
+
+/** Warnings that only compiling finds: of files over their budget, and of crowded hosts. */
+export function compileWarnings(contents: TableContents, layout: TableLayout): CacheWarning[] {
+  const overBudget = contents
+    .sourcesOf('over-budget')
+    .map((path): CacheWarning => ({ code: 'over-budget', path, message: MESSAGES['over-budget'] }));
+  return [...overBudget, ...layout.crowdedHosts.map(crowded)];
+}
+
+function crowded({ host, authorities }: CrowdedHost): CacheWarning {
+  const rest = authorities - MAX_HOST_AUTHORITIES;
+  return {
+    code: 'too-many-authorities',
+    path: host,
+    message: `${authorities} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}; ${rest} at the highest ports skipped. Leave out ports that you do not need.`,
+  };
 }

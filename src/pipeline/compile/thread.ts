@@ -1,5 +1,5 @@
 import { threadId, workerData } from 'node:worker_threads';
-import type { CachePart } from '../../cache/cache.js';
+import type { CachePart } from '../../sources/cache.js';
 import { type CompiledPart, PartCompiler, type PartCompilerOptions } from './part-compiler.js';
 import {
   type CompiledShard,
@@ -19,7 +19,7 @@ let previous: Promise<unknown> = Promise.resolve();
 
 /**
  * Compiles a part on a thread of CompileThreads, one part at a time, in order of arrival; or a
- * shard, on a thread of shard-threads.ts.
+ * shard, on a thread of pipeline/compile/threads.ts.
  */
 export default function compile(
   task: CachePart | ShardTask,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { RecordFormat } from '../../kernel/query-settings.js';
+import type { RecordFormat } from '../../kernel/query.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
-import type { Chunks } from './chunks.js';
+import type { Chunks } from './raw-input.js';
 
 /**
  * What an input holds.

@@ -1,20 +1,113 @@
-import { COMMA, LF, OPEN_BRACE, QUOTE } from '../../ascii.js';
-import { compressionOf } from '../../files/compressions.js';
-import { RowScanner } from './csv/row-scanner.js';
-import type { Format, InputFormat, Recognition, RefusedFormat } from './format.js';
-import { columns, rowsFormat } from './formats/columns.js';
-import { json } from './formats/json.js';
-import { type NamedRows, namedRows } from './formats/named-rows.js';
-import { ndjson } from './formats/ndjson.js';
-import { parquet } from './formats/parquet.js';
-import { csv, tsv } from './formats/rows.js';
-import { text } from './formats/text.js';
-import { unsupported } from './formats/unsupported.js';
-import { needsMoreBytes, startOfContent } from './head.js';
+import { pipeline, Readable } from 'node:stream';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  CR,
+  LF,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+  TAB,
+} from '../../base/ascii.js';
+import { COMPRESSION_ENDINGS, compressionOf } from '../../files/compression.js';
+import { magicOf, startsWith } from '../../files/magic.js';
+import { describeUnsupported } from '../../files/unsupported-formats.js';
+import { partitionsOf } from '../../parquet/partitions.js';
+import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
+import {
+  columns,
+  describeColumns,
+  fieldsOf,
+  firstLines,
+  isUrl,
+  RowScanner,
+  rowsFormat,
+} from './columns.js';
+import { readFirstRow } from './first-row.js';
+import type {
+  Format,
+  InputFormat,
+  Recognition,
+  RefusedFormat,
+  Rows,
+  RowsOptions,
+} from './format.js';
+import { type Chunks, needsMoreBytes, startOfContent, streamOf } from './raw-input.js';
+
+/** One URL per line: any input that no other format recognises. */
+const text: Format = { name: 'text', recognise: () => true };
+
+/** One JSON object per line. */
+const ndjson: Format = {
+  name: 'ndjson',
+  recognise(head) {
+    const beginning = beginningOf(head);
+    return beginning === undefined ? undefined : beginning === 'object on a line';
+  },
+};
+
+/** A JSON array, or JSON values one after another. A record is an element or a value. */
+const json: Format = {
+  name: 'json',
+  recognise(head) {
+    const beginning = beginningOf(head);
+    if (beginning === undefined) return undefined;
+    return beginning === 'array or string' || beginning === 'object among others';
+  },
+  async toLines(chunks, options) {
+    // Loaded on demand, because stream-json takes long to load.
+    const { JsonRecords } = await import('./json-records.js');
+    return streamOf(new JsonRecords(chunks, options));
+  },
+};
+
+/** Rows with commas between their fields (RFC 4180). Recognised by `rowsFormat` only. */
+const csv: Format = {
+  name: 'csv',
+  recognise: () => false,
+  toRows: (chunks, options) => toRows(chunks, COMMA, options),
+};
+
+/** Rows with tabs between their fields, otherwise like CSV. */
+const tsv: Format = {
+  name: 'tsv',
+  recognise: () => false,
+  toRows: (chunks, options) => toRows(chunks, TAB, options),
+};
+
+const MAGIC = magicOf('PAR1');
+
+/** Rows of a Parquet file; the URL is in a column. */
+const parquet: Format = {
+  name: 'parquet',
+  recognise: (head) => startsWith(head, MAGIC),
+  async openFile(descriptor, { name, urlField }) {
+    // Loaded on demand, together with the decompressors.
+    const { ParquetFile } = await import('../../parquet/parquet-file.js');
+    const { textColumn } = await import('../../parquet/columns.js');
+    const { urlLines } = await import('./parquet-urls.js');
+    const file = await ParquetFile.open(descriptor, name);
+    const leaf = textColumn(file, urlField, '--url-field');
+    const partitions = partitionsOf(name);
+    let rows = 0;
+    const lines = urlLines(file, leaf, partitions, (count) => {
+      rows = count;
+    });
+    return {
+      stream: Readable.from(lines, { objectMode: false }),
+      progress: () => (file.footer.rows === 0 ? 1 : rows / file.footer.rows),
+      parquet: file,
+      urlField: leaf.path,
+    };
+  },
+};
 
 /*
  * An input is opened by its first bytes. open.ts undoes the compression that they show
- * (files/compressions.ts), and refuses an input that one of REFUSED_FORMATS describes. The first of
+ * (files/compression.ts), and refuses an input that one of REFUSED_FORMATS describes. The first of
  * FORMATS that recognises the bytes turns the rest into lines.
  */
 
@@ -28,8 +121,19 @@ const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +
   'If they do, use --input csv --url-field 1; if not, --input text leaves this warning out';
 
+/**
+ * Data in a compression, encoding or format that is not supported, recognised by its magic bytes.
+ */
+const unsupported: RefusedFormat = {
+  always: true,
+  describe: (recognition, asked) => {
+    const { head, compression } = recognition;
+    return isRead(recognition, asked) ? undefined : describeUnsupported(head, compression);
+  },
+};
+
 /** The formats that are recognised only to refuse them with advice. */
-export const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];
+const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];
 
 /** The format of a name. */
 export function formatNamed(name: InputFormat): Format {
@@ -113,4 +217,195 @@ export function describeRefusal(
     if (description !== undefined) return description;
   }
   return undefined;
+}
+
+/*
+ * Reads a file whose name ends in .csv or .tsv. Rows of one column give no evidence: without the
+ * name they are lines of text, whose header is not a URL. The name decides, unless the content
+ * contradicts it. Then the file is refused.
+ */
+
+type RowsFormat = 'csv' | 'tsv';
+
+const DELIMITERS = { csv: ',', tsv: '\t' } as const;
+
+/** Delimiters by the words of messages. */
+const OTHERS = [
+  ['\t', 'tabs'],
+  [',', 'commas'],
+  [';', 'semicolons'],
+  ['|', 'bars'],
+] as const;
+
+const ROW_OR_URL =
+  'is CSV by its name, but its first line may be one URL with a comma in it. ' +
+  'If it is a row, use --url-field 1; if each line is one URL, use --input text.';
+
+/** The format in which a file is read, or why the file is refused. */
+export interface NamedRows {
+  /** The format of its rows; `undefined` if the file may have no rows. */
+  readonly format?: RowsFormat | undefined;
+  readonly refusal?: string;
+  /** Why lines that are read as URLs may be rows after all. */
+  readonly doubt?: string;
+}
+
+/** The format that the name of a file implies, compressed or not: `list.csv`, `LIST.TSV.gz`. */
+export function rowsOfName(name: string): RowsFormat | undefined {
+  const lower = name.toLowerCase();
+  const formats = Object.keys(DELIMITERS) as RowsFormat[];
+  return formats.find((format) =>
+    COMPRESSION_ENDINGS.some((ending) => lower.endsWith(`.${format}${ending}`)),
+  );
+}
+
+/**
+ * The format of a file whose name implies one.
+ *
+ * @param isTold whether the user has said which column holds the URL, or whether there is a header
+ */
+function namedRows(
+  named: RowsFormat,
+  { head, isWhole, format }: Recognition,
+  isTold: boolean,
+): NamedRows {
+  const rows = rowsFormat(head, isWhole, format);
+  // Commas that may belong to URLs are columns only if the name says so too.
+  const found = rows?.isDoubtful === true && rows.format !== named ? undefined : rows?.format;
+  const isText = format === undefined || format === 'text';
+  if (!isText && head[startOfContent(head)] !== QUOTE) return { format: found };
+  // Columns with another delimiter are refused with their own message.
+  if (found === undefined && describeColumns(head, isWhole, format) !== undefined) return {};
+  const [line = ''] = firstLines(head, isWhole);
+  const contains = (delimiter: string): boolean => fieldsOf(line, delimiter).length > 1;
+  const own = DELIMITERS[named];
+  if (contains(own)) {
+    if (found !== undefined && found !== named && contains(DELIMITERS[found])) {
+      return { format: found };
+    }
+    // No URL contains a tab.
+    const mayBeUrl = named === 'csv' && isUrl(line) && !line.startsWith('"');
+    const isDoubtful = found === undefined && mayBeUrl && !isTold;
+    return isDoubtful ? { refusal: ROW_OR_URL } : { format: named };
+  }
+  if (found !== undefined) return { format: found };
+  const other = OTHERS.find(([delimiter]) => contains(delimiter));
+  return other === undefined || isTold
+    ? { format: named }
+    : { refusal: otherDelimiter(named, other) };
+}
+
+function otherDelimiter(named: RowsFormat, [delimiter, other]: (typeof OTHERS)[number]): string {
+  const own = named === 'csv' ? 'comma' : 'tab';
+  const remedy =
+    other === 'tabs'
+      ? 'use --input tsv'
+      : other === 'commas'
+        ? 'use --input csv'
+        : `type: csvformat -d '${delimiter}' FILE | robots-filter --input csv …`;
+  return (
+    `is ${named.toUpperCase()} by its name, but its first line has ${other} and no ${own}. ` +
+    `If ${other} separate columns, ${remedy}; if each row is one URL, use --input ${named}.`
+  );
+}
+
+/**
+ * The beginning of an input, by which JSON and NDJSON differ.
+ *
+ * - `array or string`: the input begins with `[` or `"`.
+ * - `object on a line`: it begins with an object that ends on its line, with no other value after
+ *   it; or with an object whose line ends within a string, which is not JSON in any format.
+ * - `object among others`: it begins with an object that spans lines, or shares its line with
+ *   other values.
+ * - `other`: it begins with anything else.
+ * - `undefined`: later bytes can change the answer. No record is complete before they come.
+ */
+type Beginning =
+  | 'array or string'
+  | 'object on a line'
+  | 'object among others'
+  | 'other'
+  | undefined;
+
+/** Finds out how an input begins. `head` may be truncated anywhere. */
+function beginningOf(head: Uint8Array): Beginning {
+  const start = startOfContent(head);
+  switch (head[start]) {
+    case undefined:
+      return undefined;
+    case OPEN_BRACE:
+      return beginningOfObject(head, start);
+    case OPEN_BRACKET:
+    case QUOTE:
+      return 'array or string';
+    default:
+      return 'other';
+  }
+}
+
+/** Continues from the `{` at `start`, to the end of its line at most. */
+function beginningOfObject(head: Uint8Array, start: number): Beginning {
+  let depth = 0;
+  let inString = false;
+  for (let index = start; index < head.length; index++) {
+    const byte = head[index];
+    if (byte === LF) return inString ? 'object on a line' : 'object among others';
+    if (inString) {
+      if (byte === BACKSLASH && head[index + 1] !== LF) index++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth++;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth--;
+      if (depth === 0) return beginningOfRest(head, index + 1);
+    }
+  }
+  return undefined;
+}
+
+/** Continues after an object, to the first byte on its line that is not white space. */
+function beginningOfRest(head: Uint8Array, start: number): Beginning {
+  for (let index = start; index < head.length; index++) {
+    switch (head[index]) {
+      case TAB:
+      case CR:
+      case SPACE:
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+      case QUOTE:
+        return 'object among others';
+      default:
+        return 'object on a line';
+    }
+  }
+  return undefined;
+}
+
+async function toRows(
+  chunks: Chunks,
+  delimiter: typeof COMMA | typeof TAB,
+  options: RowsOptions,
+): Promise<Rows> {
+  const { RowLines } = await import('./row-lines.js');
+  const { header, headerLines, column, rowFields } = await readFirstRow(chunks, delimiter, options);
+  const stream = new RowLines({
+    delimiter,
+    maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
+    linesBefore: headerLines,
+  });
+  // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
+  pipeline(chunks.stream(), stream, () => {});
+  return { stream, column, rowFields, header };
+}
+
+/**
+ * Whether the input is Parquet that is read. Parquet has magic bytes too, and is read unless the
+ * user names another format.
+ */
+function isRead({ format, compression }: Recognition, asked: InputFormat | 'auto'): boolean {
+  const isAsked = asked === 'auto' || asked === 'parquet';
+  return format === 'parquet' && compression === undefined && isAsked;
 }

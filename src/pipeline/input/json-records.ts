@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { jsonParser, type Token } from 'stream-json/core/parser.js';
 import { jsonVerifier } from 'stream-json/core/utils/verifier.js';
-import { LF, SPACE } from '../../ascii.js';
-import { RobotsFilterError } from '../../errors.js';
+import { LF, SPACE } from '../../base/ascii.js';
+import { RobotsFilterError } from '../../base/errors.js';
 import {
   BAD_INPUT_LIMIT,
   REASON_LINE_TOO_LONG,
@@ -10,9 +10,9 @@ import {
   REFUSED_REASON,
   REFUSED_RECORD,
 } from '../../kernel/layout.js';
-import { DEFAULT_MAX_LINE_BYTES } from '../limits.js';
-import type { ChunkSource } from './chunks.js';
+import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
 import type { LinesOptions } from './format.js';
+import type { ChunkSource } from './raw-input.js';
 
 /** Default depth to which brackets and braces may nest, including an array around the records. */
 export const DEFAULT_MAX_DEPTH = 1_000;

@@ -1,26 +1,39 @@
-import type { Readable } from 'node:stream';
-import { RobotsFilterError } from '../../errors.js';
-import type { Compression } from '../../files/compression.js';
-import { COMPRESSIONS, compressionOf, magicsOf } from '../../files/compressions.js';
+import { pipeline, type Readable } from 'node:stream';
+import { RobotsFilterError } from '../../base/errors.js';
+import {
+  COMPRESSIONS,
+  type Compression,
+  compressionFault,
+  compressionOf,
+  magicsOf,
+  zstd,
+} from '../../files/compression.js';
 import { startsWith } from '../../files/magic.js';
+import { UnsupportedZstdError, ZstdError } from '../../files/zstd/frames.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
-import { PARQUET_ENDING } from '../limits.js';
-import type { Chunks } from './chunks.js';
-import { decompressed } from './decompressed-chunks.js';
+import type { ZstdDamage, ZstdSource } from '../../workers/messages.js';
+import { PARQUET_ENDING } from '../bad-record.js';
 import type { Format, InputFormat } from './format.js';
-import { type NamedRows, rowsOfName } from './formats/named-rows.js';
 import {
   describeRefusal,
   formatNamed,
   isEnough,
+  type NamedRows,
   recogniseFormat,
+  rowsOfName,
   sniffFormat,
   sniffRows,
 } from './formats.js';
-import { byteOrderMarkBytes, HEAD_BYTES, startOfContent } from './head.js';
-import type { InputStart } from './input-start.js';
-import { openRawPath, type RawInput } from './raw-input.js';
-import { type ZstdInput, zstdInput } from './zstd-input.js';
+import {
+  byteOrderMarkBytes,
+  Chunks,
+  HEAD_BYTES,
+  type InputStart,
+  openRawPath,
+  type RawInput,
+  startOfContent,
+  streamSource,
+} from './raw-input.js';
 
 export interface OpenInputOptions {
   /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
@@ -293,4 +306,66 @@ async function closeStream(stream: Readable): Promise<void> {
   const closed = new Promise((resolve) => stream.once('close', resolve));
   stream.destroy();
   await closed;
+}
+
+/** A file of zstd data that a thread may decode from its beginning. */
+interface ZstdInput {
+  readonly source: ZstdSource;
+  /** The error for damage that the thread has met. */
+  explain(damage: ZstdDamage): RobotsFilterError;
+  /** Returns the number of bytes of the file that the thread has read, and those before them. */
+  consumed(): number;
+}
+
+/**
+ * Describes an input to a thread; `undefined` if the input is not a file of zstd data, or has been
+ * read already.
+ *
+ * @param dropped number of decoded bytes at the start that are no lines
+ */
+async function zstdInput(
+  { name, descriptor, size, offset, hasEnded }: RawInput,
+  compression: Compression | undefined,
+  dropped: number,
+): Promise<ZstdInput | undefined> {
+  if (compression !== zstd || size === undefined || offset === undefined || hasEnded) {
+    return undefined;
+  }
+  const { loadZstd } = await import('../../files/zstd/codec.js');
+  const progress = new BigInt64Array(new SharedArrayBuffer(8));
+  const codec = await loadZstd();
+  return {
+    source: { kind: 'zstd', descriptor, offset, bytes: size, dropped, codec, progress },
+    explain: ({ message, remedy, bytes }) => {
+      const error =
+        remedy === undefined ? new ZstdError(message) : new UnsupportedZstdError(message, remedy);
+      return damaged(name, zstd, error, bytes);
+    },
+    consumed: () => Number(Atomics.load(progress, 0)),
+  };
+}
+
+/** The decompressed chunks of an input, which fail with a `RobotsFilterError`. */
+function decompressed({ chunks, name }: RawInput, compression: Compression): Chunks {
+  const stream = compression.decompress(HEAD_BYTES);
+  // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
+  pipeline(chunks.stream(), stream, () => {});
+  return new Chunks(streamSource(stream), (error, bytes) =>
+    error instanceof RobotsFilterError ? error : damaged(name, compression, error, bytes),
+  );
+}
+
+/** The error for compressed data that is damaged after `bytes` decompressed bytes. */
+function damaged(
+  name: string,
+  compression: Compression,
+  cause: unknown,
+  bytes: number,
+): RobotsFilterError {
+  const { what, remedy = 'Fetch or write the file again' } = compressionFault(compression, cause);
+  return new RobotsFilterError(
+    'input',
+    `${name}: ${what}; ${bytes} decompressed bytes came out before. ${remedy}.`,
+    { cause },
+  );
 }

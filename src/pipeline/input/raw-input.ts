@@ -1,18 +1,33 @@
-import { closeSync, fstatSync, type Stats } from 'node:fs';
-import { RobotsFilterError } from '../../errors.js';
-import { openPath } from '../../files/openings.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorText } from '../../files/system-error.js';
-import { systemRemedy } from '../../files/system-remedy.js';
-import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
-  type DescriptorKind,
-  DescriptorSource,
-  descriptorKind,
-  descriptorOffset,
-  descriptorStream,
-} from './descriptor.js';
-import type { InputStart } from './input-start.js';
+  accessSync,
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  read as readWithCallback,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { isatty, ReadStream as TerminalStream } from 'node:tty';
+import { promisify } from 'node:util';
+import { CR, LF, SPACE, TAB } from '../../base/ascii.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { startsWith } from '../../files/magic.js';
+import {
+  FileEnd,
+  inputName,
+  openPath,
+  openUnblocked,
+  STANDARD_INPUT,
+  untilReady,
+} from '../../files/openings.js';
+import { errorCode, errorText, systemRemedy } from '../../files/system-error.js';
+import { isPartOfMagic } from '../../files/unsupported-formats.js';
 
 /** An open input whose bytes have not been examined. */
 export interface RawInput {
@@ -130,9 +145,452 @@ async function sourceOf(
 }
 
 /** The error for an input that cannot be opened or read after `bytes` bytes. */
-export function unreadable(name: string, cause: unknown, bytes = 0): RobotsFilterError {
+function unreadable(name: string, cause: unknown, bytes = 0): RobotsFilterError {
   const remedy =
     systemRemedy(cause, 'read') ??
     `reading failed at byte ${bytes} (${errorText(cause)}). Try again, or copy it to a file first`;
   return new RobotsFilterError('input', `${name}: ${remedy}.`, { cause });
+}
+
+// By name: of a namespace the built file would make a copy at each start.
+
+// From node:fs, because node:fs/promises takes longer to load.
+const read = promisify(readWithCallback);
+
+/** Maximum bytes of a read of a pipe: its capacity; and of the first read of a file. */
+const READ_BYTES = 65_536;
+/** Maximum bytes of the other reads of a file. */
+const LATER_READ_BYTES = 4 * READ_BYTES;
+
+/** The kinds of descriptors that are read differently. */
+type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
+
+function descriptorKind(descriptor: number, status: Stats): DescriptorKind {
+  if (status.isDirectory()) return 'directory';
+  if (status.isFile()) return 'file';
+  if (status.isFIFO()) return 'pipe';
+  if (status.isSocket()) return 'socket';
+  return isatty(descriptor) ? 'terminal' : 'device';
+}
+
+/**
+ * The position of an inherited descriptor in its file, in bytes; `undefined` if the operating
+ * system does not tell. Node has no `lseek`.
+ */
+function descriptorOffset(descriptor: number): number | undefined {
+  let information: string;
+  try {
+    information = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+  } catch {
+    return undefined; // only Linux has this file
+  }
+  const line = information.split('\n').find((text) => text.startsWith('pos:'));
+  return line === undefined ? undefined : Number(line.slice('pos:'.length));
+}
+
+/**
+ * Reads a descriptor in chunks, a pipe in chunks of at most 64 KiB, and no further than requested.
+ * Other readers can continue from there. The descriptor stays open.
+ */
+export class DescriptorSource implements ChunkSource {
+  readonly #descriptor: number;
+  readonly #opened: number | undefined;
+  #position: number | null;
+  #readBytes = READ_BYTES;
+  readonly #end: FileEnd | undefined;
+  #reading: Promise<Buffer | undefined> | undefined;
+  #abandoned = false;
+
+  private constructor(
+    descriptor: number,
+    opened: number | undefined,
+    position: number | null,
+    size?: number,
+  ) {
+    this.#descriptor = opened ?? descriptor;
+    this.#opened = opened;
+    this.#position = position;
+    this.#end = position === null ? undefined : new FileEnd(descriptor, size);
+  }
+
+  /**
+   * Reads a file from `offset`, in bytes, without moving the descriptor. Without `offset`, reads
+   * from the descriptor's position.
+   *
+   * @param size the size of the file when it was opened, in bytes; default: the current size
+   */
+  static ofFile(descriptor: number, offset?: number, size?: number): DescriptorSource {
+    return new DescriptorSource(descriptor, undefined, offset ?? null, size);
+  }
+
+  /**
+   * Reads a pipe. A blocking read cannot be cancelled, and `process.exit` waits for it, so an
+   * interrupt would wait for the writer. The pipe is therefore opened again without blocking,
+   * unless there is no `/proc` or the pipe belongs to another user.
+   */
+  static ofPipe(descriptor: number): DescriptorSource {
+    const opened = openUnblocked(descriptor, constants.O_RDONLY);
+    return new DescriptorSource(descriptor, opened, null);
+  }
+
+  next(): Promise<Buffer | undefined> {
+    this.#reading = this.#read();
+    return this.#reading;
+  }
+
+  async #read(): Promise<Buffer | undefined> {
+    const buffer = Buffer.allocUnsafeSlow(this.#readBytes);
+    let bytesRead: number | undefined;
+    try {
+      bytesRead = await untilReady(
+        () => this.#readInto(buffer),
+        () => this.#abandoned,
+      );
+    } catch (error) {
+      // The end of a pipe on Windows.
+      if (errorCode(error) === 'EOF') return undefined;
+      throw error;
+    }
+    if (bytesRead === undefined) return undefined;
+    this.#end?.check(this.#position ?? 0, bytesRead);
+    if (this.#position !== null) {
+      this.#position += bytesRead;
+      this.#readBytes = LATER_READ_BYTES;
+    }
+    return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
+  }
+
+  /** The first bytes of a file are read at once; more are read while the main thread works. */
+  async #readInto(buffer: Buffer): Promise<number> {
+    const whole = [buffer, 0, buffer.length, this.#position] as const;
+    if (this.#position !== null && this.#readBytes === READ_BYTES) {
+      return readSync(this.#descriptor, ...whole);
+    }
+    return (await read(this.#descriptor, ...whole)).bytesRead;
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#abandoned) return;
+    this.#abandoned = true;
+    // A descriptor must not be closed during a read: another file may get its number.
+    await this.#reading?.catch(() => undefined);
+    if (this.#opened !== undefined) closeSync(this.#opened);
+  }
+}
+
+/**
+ * A stream of a socket, terminal or device, which can be destroyed while it waits. Destroying it
+ * closes the descriptor, unless the descriptor is standard input and a device.
+ */
+function descriptorStream(descriptor: number, kind: DescriptorKind): Readable {
+  switch (kind) {
+    case 'terminal':
+      return new TerminalStream(descriptor);
+    case 'socket':
+      return new InputSocket(descriptor);
+    default:
+      return createReadStream('', { fd: descriptor, autoClose: descriptor !== 0 });
+  }
+}
+
+/** A whole input, or the first bytes of a pipe or socket, read to learn whether it is short. */
+export interface InputStart {
+  /** The bytes that were read; more may follow. */
+  readonly bytes: Buffer;
+  /** Whether nothing follows: the writers have closed the pipe or socket, or the file ends. */
+  readonly ended: boolean;
+  /** A socket from which the rest must be read. */
+  readonly socket?: InputSocket;
+}
+/** Milliseconds to wait for the bytes of a socket, which cannot be read without an event loop. */
+const SOCKET_PATIENCE = 10;
+
+/**
+ * Reads the bytes in a pipe without waiting for more, which tells the length of a short input.
+ * `undefined` if the pipe cannot be read without blocking (`DescriptorSource.ofPipe`).
+ *
+ * @param most number of bytes after which reading stops
+ */
+export function takePipeStart(descriptor: number, most: number): InputStart | undefined {
+  let opened: number;
+  try {
+    opened = openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let ended = false;
+  try {
+    while (bytes < most) {
+      const chunk = Buffer.allocUnsafeSlow(READ_BYTES);
+      const read = readSync(opened, chunk);
+      ended = read === 0;
+      if (ended) break;
+      chunks.push(chunk.subarray(0, read));
+      bytes += read;
+    }
+  } catch {
+    // The pipe is empty for now, or reading failed; the next reader gets the error.
+  } finally {
+    closeSync(opened);
+  }
+  return { bytes: Buffer.concat(chunks), ended };
+}
+
+/**
+ * Reads the bytes in a socket, and those that arrive within 10 ms. Node connects a child process to
+ * its parent by sockets, which have usually been written and closed by the time the child runs.
+ *
+ * @param most number of bytes after which reading stops
+ */
+export async function takeSocketStart(descriptor: number, most: number): Promise<InputStart> {
+  const socket = new InputSocket(descriptor);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const ended = await new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), SOCKET_PATIENCE);
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= most) resolve(false);
+    });
+    socket.once('end', () => resolve(true));
+    // Stays for errors that come before the rest is read; the reader of the rest gets them.
+    socket.on('error', () => resolve(false));
+  });
+  clearTimeout(timer);
+  socket.pause();
+  socket.removeAllListeners('data');
+  return { bytes: Buffer.concat(chunks), ended, socket };
+}
+
+/**
+ * A socket from which an input is read. Fails with `ECONNRESET` if the writer reset the connection.
+ *
+ * libuv reports an end if a reset came together with the last bytes. A truncated input would then
+ * pass as complete. The error is still pending in the system, so one more read reports it.
+ */
+class InputSocket extends Socket {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    super({ fd: descriptor, readable: true, writable: false });
+    this.#descriptor = descriptor;
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (chunk === null) {
+      try {
+        readSync(this.#descriptor, Buffer.alloc(1));
+      } catch (error) {
+        this.destroy(error instanceof Error ? error : undefined);
+        return false;
+      }
+    }
+    return super.push(chunk, encoding);
+  }
+}
+
+/**
+ * Whether `wakeReader` can wake a thread that blocks in a read of this pipe. If not, for example
+ * without `/proc`, no thread may read the pipe: `process.exit` would wait for that thread.
+ */
+export function canWakeReader(descriptor: number): boolean {
+  try {
+    accessSync(path(descriptor), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Wakes a thread that blocks in a read of an empty pipe, by writing a byte to it. Call it only if
+ * that thread discards the bytes it reads.
+ */
+export function wakeReader(descriptor: number): void {
+  let writer: number | undefined;
+  try {
+    // The path leads to the pipe itself, so it can be opened for writing even from the reading end.
+    writer = openSync(path(descriptor), constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(writer, '\n');
+  } catch {
+    // The pipe is full, or its reader is gone: no thread blocks in a read of it.
+  } finally {
+    if (writer !== undefined) closeSync(writer);
+  }
+}
+
+function path(descriptor: number): string {
+  return `/proc/self/fd/${descriptor}`;
+}
+
+/** A source of chunks. */
+export interface ChunkSource {
+  /** The next chunk; `undefined` at the end. Calls must not overlap. */
+  next(): Promise<Buffer | undefined>;
+  /** Gives up the source, even while a chunk is awaited. May be called more than once. */
+  abandon(): Promise<void>;
+}
+
+/** Turns a reading error into an error for the user, given the number of bytes that came before. */
+type ErrorExplanation = (error: unknown, bytes: number) => Error;
+
+/** A source whose first bytes can be examined before they are taken. */
+export class Chunks implements ChunkSource {
+  readonly #source: ChunkSource;
+  readonly #explain: ErrorExplanation;
+  #head: Buffer = Buffer.alloc(0);
+  #ended = false;
+  #bytes = 0;
+
+  constructor(source: ChunkSource, explain: ErrorExplanation) {
+    this.#source = source;
+    this.#explain = explain;
+  }
+
+  /** Number of bytes that have come from the source, taken or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Returns the first bytes, which can still be taken afterwards. Reads until `suffices` accepts
+   * them, there are at least `most`, or the source ends.
+   */
+  async peek(most: number, suffices: (head: Buffer) => boolean): Promise<Buffer> {
+    while (!this.#ended && this.#head.length < most && !suffices(this.#head)) {
+      const chunk = await this.#fetch();
+      if (chunk !== undefined) this.#head = Buffer.concat([this.#head, chunk]);
+    }
+    return this.#head;
+  }
+
+  /** Drops this many of the bytes that `peek` has returned. */
+  drop(bytes: number): void {
+    this.#head = this.#head.subarray(bytes);
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    if (this.#head.length > 0) {
+      const head = this.#head;
+      this.#head = Buffer.alloc(0);
+      return head;
+    }
+    return this.#ended ? undefined : this.#fetch();
+  }
+
+  abandon(): Promise<void> {
+    return this.#source.abandon();
+  }
+
+  /** Returns the chunks as a stream. */
+  stream(): Readable {
+    return streamOf(this);
+  }
+
+  async #fetch(): Promise<Buffer | undefined> {
+    try {
+      const chunk = await this.#source.next();
+      this.#ended = chunk === undefined;
+      this.#bytes += chunk?.length ?? 0;
+      return chunk;
+    } catch (error) {
+      throw this.#explain(error, this.#bytes);
+    }
+  }
+}
+
+/** A stream as a source. Abandoning it destroys the stream. */
+export function streamSource(stream: Readable): ChunkSource {
+  const iterator: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
+  return {
+    async next() {
+      const result = await iterator.next();
+      return result.done ? undefined : result.value;
+    },
+    async abandon() {
+      stream.destroy();
+    },
+  };
+}
+
+/** A source as a stream. The chunks before an error reach the reader of the stream. */
+export function streamOf(source: ChunkSource): Readable {
+  return new ChunkStream(source);
+}
+
+/** A source whose first bytes have been read before. Without `rest`, they are the whole source. */
+function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
+  let isNew = start.length > 0;
+  return {
+    async next() {
+      if (!isNew) return rest?.next();
+      isNew = false;
+      return start;
+    },
+    async abandon() {
+      await rest?.abandon();
+    },
+  };
+}
+
+/**
+ * A stream of chunks. Unlike a stream of `Readable.from`, it can be destroyed while it awaits a
+ * chunk.
+ */
+class ChunkStream extends Readable {
+  readonly #chunks: ChunkSource;
+
+  constructor(chunks: ChunkSource) {
+    // An error destroys what the reader has not taken, so one chunk comes at a time.
+    super({ highWaterMark: 1 });
+    this.#chunks = chunks;
+  }
+
+  override _read(): void {
+    this.#chunks.next().then(
+      (chunk) => this.push(chunk ?? null),
+      (error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    // Not awaited, because it may last until the pending chunk arrives.
+    this.#chunks.abandon().catch(() => {});
+    callback(error);
+  }
+}
+
+/**
+ * Maximum bytes that are read of an input before its format is settled: the size of a pipe's
+ * buffer.
+ */
+export const HEAD_BYTES = 65_536;
+
+const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+/** The length of the UTF-8 byte order mark at the start of `head`, in bytes: 3 or 0. */
+export function byteOrderMarkBytes(head: Uint8Array): number {
+  return startsWith(head, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+}
+
+/** Whether `head` is too short to tell text from a byte order mark or the magic of a format. */
+export function needsMoreBytes(head: Uint8Array): boolean {
+  const isPartOfMark = head.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, head);
+  return isPartOfMark || isPartOfMagic(head);
+}
+
+/** Offset of the first byte after a byte order mark and white space. */
+export function startOfContent(head: Uint8Array): number {
+  let at = byteOrderMarkBytes(head);
+  while (isJsonSpace(head[at])) at++;
+  return at;
+}
+
+/** Whether a byte is white space of JSON (RFC 8259 section 2). */
+export function isJsonSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === LF || byte === CR;
 }

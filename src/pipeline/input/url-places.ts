@@ -1,12 +1,11 @@
 import type { Buffer } from 'node:buffer';
-import { formatFieldPath } from '../../arguments.js';
-import { BACKSLASH, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, TAB } from '../../ascii.js';
+import { formatFieldPath } from '../../base/arguments.js';
+import { BACKSLASH, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, TAB } from '../../base/ascii.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
-import { fieldsOf } from './csv/first-row.js';
-import { RowScanner } from './csv/row-scanner.js';
-import { firstLines, isUrl, rowsFormat } from './formats/columns.js';
-import { byteOrderMarkBytes } from './head.js';
+import { firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
+import { fieldsOf } from './first-row.js';
 import type { OpenInput } from './open.js';
+import { byteOrderMarkBytes } from './raw-input.js';
 
 /*
  * Finds out, from the first records of an input, where it holds URLs: after a run that found none,
@@ -152,8 +151,8 @@ async function addColumns(
   file: ParquetFile,
   add: (name: string, value: string) => void,
 ): Promise<void> {
-  const { isText } = await import('../../parquet/text-column.js');
-  const { urlLines } = await import('./parquet/url-lines.js');
+  const { isText } = await import('../../parquet/columns.js');
+  const { urlLines } = await import('./parquet-urls.js');
   for (const leaf of file.footer.leaves.filter(isText).slice(0, MOST_COLUMNS)) {
     for await (const lines of urlLines(file, leaf, [], () => {})) {
       const first = lines.toString('utf8').split('\n', MOST_RECORDS);

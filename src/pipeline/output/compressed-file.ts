@@ -1,6 +1,6 @@
 import { type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReplacementFile } from '../../files/replacement-file.js';
+import type { ReplacementFile } from '../../files/replacement.js';
 
 /** Bytes that are given to the compressor at a time. */
 const CHUNK_BYTES = 1 << 20;

@@ -1,12 +1,12 @@
 import type { Buffer } from 'node:buffer';
-import { BACKSLASH, COLON, DELETE, HASH, QUESTION_MARK, SLASH, SPACE } from '../../ascii.js';
-import { printableJson } from '../../control-characters.js';
-import { HostRecords } from '../../host-records.js';
+import { BACKSLASH, COLON, DELETE, HASH, QUESTION_MARK, SLASH, SPACE } from '../../base/ascii.js';
+import { printableJson } from '../../base/control-characters.js';
+import { HostRecords } from '../../judge/host-records.js';
+import type { TableMemory } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
 import type { AgentPreferences, Preferences } from '../../protocol/preferences.js';
 import { VERDICTS } from '../../protocol/verdict.js';
-import type { TableMemory } from '../../table-memory.js';
 
 /** Characters of preferences as JSON that a record gets: site owners choose how many there are. */
 const LONGEST = 4096;

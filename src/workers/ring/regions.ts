@@ -1,5 +1,11 @@
-import { BAD_INPUT_LIMIT, MARGIN, TASK_BYTES } from '../../kernel/layout.js';
-import { scratchBytes } from '../../kernel/scratch.js';
+import { scratchBytes } from '../../kernel/kernel.js';
+import {
+  BAD_INPUT_LIMIT,
+  DIVISION_SHARES,
+  MARGIN,
+  SHARE_BYTES,
+  TASK_BYTES,
+} from '../../kernel/layout.js';
 
 /**
  * Where everything lies in the shared memory of a run, after the table and the query:
@@ -13,7 +19,7 @@ import { scratchBytes } from '../../kernel/scratch.js';
  * never grows.
  */
 export interface Regions {
-  /** Address of the control block; the slot headers follow it (ring-words.ts). */
+  /** Address of the control block; the slot headers follow it (workers/ring/words.ts). */
   readonly control: number;
   /** Number of slots in memory; a run may use fewer. */
   readonly slots: number;
@@ -46,7 +52,7 @@ export interface Regions {
   readonly end: number;
 }
 
-export interface Jumbo {
+interface Jumbo {
   /** Address of the input region, of `holdBytes` bytes. */
   readonly input: number;
   readonly output: number;
@@ -74,7 +80,7 @@ export interface RegionSizes {
 export const CONTROL_BYTES = 256;
 export const SLOT_HEADER_BYTES = 192;
 /** Length of a guard; it ends where the next region begins. */
-export const GUARD_BYTES = 64;
+const GUARD_BYTES = 64;
 
 /**
  * Capacity of output that always holds one line of this length: see RUN_OUTPUT_FULL in
@@ -150,4 +156,155 @@ export function blockAddress(regions: Regions, worker: number): number {
 export function scratchAddress(regions: Regions, worker: number): number {
   const used = TASK_BYTES + regions.blockBytes;
   return taskAddress(regions, worker) + Math.ceil(used / 64) * 64 + GUARD_BYTES;
+}
+
+/** Bytes of a place of a line (kernel/layout.ts, TASK_PLACES), and of its bank in the list. */
+export const PLACE_BYTES = 4;
+export const BANK_BYTES = 2;
+
+/** Where batches are divided, in the memory of the ring. All numbers are addresses or bytes. */
+export interface DivisionRegions {
+  /** The bank of each shard, 16 bits each. */
+  readonly banks: number;
+  /** The first worker's region, and the distance to the next. */
+  readonly workers: number;
+  readonly workerStride: number;
+  /** The list of a worker's region, after its division block. */
+  readonly list: number;
+  /** The first share of a worker's region, and the distance to the next. */
+  readonly shares: number;
+  readonly shareStride: number;
+  /** The parts of a share: its lines, their places, and their output. */
+  readonly input: number;
+  readonly places: number;
+  readonly output: number;
+}
+
+/** The requirements of a division. */
+interface DivisionSizes {
+  readonly threads: number;
+  /** The bank of each shard. */
+  readonly bankOfShard: readonly number[];
+  readonly banks: number;
+  /** Greatest number of bytes of a batch, and so of lines in it. */
+  readonly batchBytes: number;
+  /** Capacity of the output of a share. */
+  readonly outputBytes: number;
+}
+
+/**
+ * Lays out the regions of a division from an address on; `end` is the first address after them.
+ *
+ *     bank of each shard | worker 0: division block, list, shares | worker 1 …
+ *     a share: lines, their places, their output
+ */
+export function layOutDivision(
+  { threads, bankOfShard, banks, batchBytes, outputBytes }: DivisionSizes,
+  base: number,
+): { readonly regions: DivisionRegions; readonly end: number } {
+  const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
+  const input = 0;
+  const places = input + aligned(batchBytes + MARGIN);
+  const output = places + aligned(PLACE_BYTES * batchBytes);
+  const shareStride = output + aligned(outputBytes + MARGIN);
+  const list = aligned(DIVISION_SHARES + banks * SHARE_BYTES);
+  const shares = list + aligned(BANK_BYTES * batchBytes);
+  const workerStride = shares + banks * shareStride;
+  const workers = aligned(base + BANK_BYTES * bankOfShard.length);
+  return {
+    regions: {
+      banks: base,
+      workers,
+      workerStride,
+      list,
+      shares,
+      shareStride,
+      input,
+      places,
+      output,
+    },
+    end: workers + threads * workerStride,
+  };
+}
+
+/** The value of a guard's words. An overrun that writes the same value does no harm. */
+const WORD = 0x6a09e667;
+
+/** A write beyond a region: the contents of the following regions are no longer certain. */
+export class GuardError extends Error {}
+
+/**
+ * The guards after the regions of a run. A write beyond a region could change another thread's
+ * records unnoticed; a changed guard shows it, and the run ends.
+ */
+export class Guards {
+  readonly #words: Uint32Array;
+  readonly #regions: Regions;
+
+  constructor(memory: SharedArrayBuffer, regions: Regions) {
+    this.#words = new Uint32Array(memory);
+    this.#regions = regions;
+  }
+
+  /** Writes all guards, before any thread starts to work. */
+  set(): void {
+    const { slots, threads } = this.#regions;
+    this.#write(this.#regions.workers);
+    for (let worker = 0; worker < threads; worker++) {
+      for (const { end } of this.#ofWorker(worker)) this.#write(end);
+    }
+    for (let slot = 0; slot < slots; slot++) {
+      for (const { end } of this.#ofSlot(slot)) this.#write(end);
+    }
+    for (const { end } of this.#ofJumbo()) this.#write(end);
+  }
+
+  /**
+   * Checks the guards after the regions that a worker writes to for a slot's batch.
+   *
+   * @throws GuardError if one has changed
+   */
+  check(worker: number, slot: number, jumbo: boolean): void {
+    const regions = [...this.#ofWorker(worker), ...(jumbo ? this.#ofJumbo() : this.#ofSlot(slot))];
+    for (const { name, end } of regions) {
+      if (!this.#stands(end)) throw new GuardError(`the ${name} was written beyond its end`);
+    }
+  }
+
+  /** The regions of a worker: their names, and where the next region begins. */
+  #ofWorker(worker: number): readonly { name: string; end: number }[] {
+    return [
+      { name: 'worker block', end: scratchAddress(this.#regions, worker) },
+      { name: 'scratch memory', end: taskAddress(this.#regions, worker + 1) },
+    ];
+  }
+
+  #ofSlot(slot: number): readonly { name: string; end: number }[] {
+    const { inputs, inputStride, outputs, outputStride } = this.#regions;
+    return [
+      { name: 'input of a batch', end: inputs + (slot + 1) * inputStride },
+      { name: 'output of a batch', end: outputs + (slot + 1) * outputStride },
+    ];
+  }
+
+  #ofJumbo(): readonly { name: string; end: number }[] {
+    const { jumbo, end } = this.#regions;
+    if (jumbo === undefined) return [];
+    return [
+      { name: 'input of a long line', end: jumbo.output },
+      { name: 'output of a long line', end: jumbo.scratch },
+      { name: 'scratch memory of a long line', end },
+    ];
+  }
+
+  #write(end: number): void {
+    this.#words.fill(WORD, (end - GUARD_BYTES) / 4, end / 4);
+  }
+
+  #stands(end: number): boolean {
+    for (let word = (end - GUARD_BYTES) / 4; word < end / 4; word++) {
+      if (this.#words[word] !== WORD) return false;
+    }
+    return true;
+  }
 }

@@ -1,7 +1,10 @@
 import { MAX_BAD, TASK_BAD, TASK_BAD_COUNT, TASK_LINES } from '../../kernel/layout.js';
 import {
+  concernsWriter,
   FLAG_JUMBO,
   FLAG_OVERLONG,
+  ownedWord,
+  type SharedWords,
   SLOT_BAD_COUNT,
   SLOT_BELL,
   SLOT_FLAGS,
@@ -12,13 +15,15 @@ import {
   SLOT_OUTPUT_BYTES,
   SLOT_START,
   SLOT_STATE,
+  STOP,
+  STOP_ALL,
   slotBadEntry,
   slotWord,
   slotWord64,
-} from './ring-words.js';
-import type { SharedWords, Word } from './shared-words.js';
-import { concernsWriter, ownedWord, TAKEN, YIELDED } from './slot-state.js';
-import type { Waits } from './waits.js';
+  TAKEN,
+  type Word,
+  YIELDED,
+} from './words.js';
 
 /** A batch that has been taken. */
 export interface Batch {
@@ -174,5 +179,51 @@ export class Slots {
   /** Number of judged lines of the slot's batch. */
   lines(slot: number): number {
     return this.#words.load(slotWord(slot, SLOT_LINES));
+  }
+}
+
+/** Milliseconds after which a waiting thread checks again whether it must still wait. */
+const LONGEST_WAIT = 1000;
+
+/** Waits of one thread for words of the ring. Any wait may return early: check the word again. */
+export class Waits {
+  readonly #words: SharedWords;
+  /**
+   * Whether consumers on this thread may block it. On the main thread they may not, because
+   * producer and writer work there too.
+   */
+  readonly mayBlock: boolean;
+
+  constructor(words: SharedWords, mayBlock: boolean) {
+    this.#words = words;
+    this.mayBlock = mayBlock;
+  }
+
+  /** Whether all threads must return. */
+  get stopped(): boolean {
+    return this.#words.load(STOP) === STOP_ALL;
+  }
+
+  /** Sleeps while the word has this value, unless the run is stopped. */
+  block(word: Word, value: number, milliseconds = LONGEST_WAIT): void {
+    if (!this.stopped) this.#words.wait(word, value, milliseconds);
+  }
+
+  /**
+   * As `block`, for the main thread. Only the main thread stops a run, so it cannot miss the stop.
+   */
+  async inEventLoop(word: Word, value: number): Promise<void> {
+    if (!this.stopped) await this.#words.waitAsync(word, value);
+  }
+
+  /** As `block` or `inEventLoop`, whichever is allowed on this thread. */
+  while(word: Word, value: number): void | Promise<void> {
+    return this.mayBlock ? this.block(word, value) : this.inEventLoop(word, value);
+  }
+
+  /** Sleeps for this many milliseconds, or until the run is stopped. */
+  pause(milliseconds: number): void {
+    const stop = this.#words.load(STOP);
+    if (stop !== STOP_ALL) this.#words.wait(STOP, stop, milliseconds);
   }
 }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalPattern, canonicalTarget, googlePattern } from '../../../oracle/url.js';
 import { matches, matchesWhole } from '../../../oracle/verdict.js';
-import { AutomatonCompiler } from '../../../src/compile/automaton/automaton-compiler.js';
-import { RuleMemory, ruleMemory } from '../../../src/compile/automaton/rule-memory.js';
-import type { Profile } from '../../../src/protocol/profile.js';
-import type { Rule } from '../../../src/protocol/robots-file.js';
-import { RulePlaces } from '../../../src/protocol/rule-places.js';
+import { AutomatonCompiler, RuleMemory, ruleMemory } from '../../../src/kernel/automata.js';
+import { type Rule, RulePlaces } from '../../../src/protocol/robots-file.js';
+import type { Profile } from '../../../src/protocol/verdict.js';
 import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
 import { DecodedAutomaton } from './decoded-automaton.js';

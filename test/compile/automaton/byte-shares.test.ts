@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { shareOf } from '../../../src/compile/automaton/byte-shares.js';
+import { shareOf } from '../../../src/kernel/automata.js';
 import { ANY } from '../../../src/kernel/compile-layout.js';
 
 describe('the shares of bytes', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalTarget, googlePattern } from '../../../oracle/url.js';
-import { type Pattern, patternsOf } from '../../../src/compile/automaton/pattern.js';
-import type { Profile } from '../../../src/protocol/profile.js';
+import { type Pattern, patternsOf } from '../../../src/kernel/automata.js';
+import type { Profile } from '../../../src/protocol/verdict.js';
 
 function bytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { HostNames } from '../../../src/compile/intern/host-names.js';
-import { placeHosts } from '../../../src/compile/layout/host-slots.js';
-import { HostHash } from '../../../src/kernel/host-hash.js';
-import { bucketOf } from '../../../src/table/bucket-of.js';
+import { HostNames } from '../../../src/compile/authority-set.js';
+import { placeHosts } from '../../../src/compile/table-layout.js';
+import { HostHash } from '../../../src/kernel/hashes.js';
 import {
   BUCKET_SLOTS,
   HOST_KEY_BYTES,
   HOST_KEY_FACTOR,
   MAX_PROBE,
 } from '../../../src/table/format.js';
+import { bucketOf } from '../../../src/table/places.js';
 import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { BodyClaims } from '../../../src/compile/parallel/body-claims.js';
+import { BodyClaims } from '../../../src/compile/table-part.js';
 
 /** The first word of the memory: the number of digests, at most 2^20. */
 const COUNT = 0;

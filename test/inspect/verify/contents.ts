@@ -1,4 +1,4 @@
-import type { TableView } from '../../../src/inspect/table-view.js';
+import type { TableView } from '../../../src/view/table-view.js';
 
 /** Everything that can be read of a table. */
 export function* contentsOf(view: TableView): Iterable<unknown> {

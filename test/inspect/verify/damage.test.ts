@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkTable } from '../../../src/check-table.js';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import { TableBuilder } from '../../../src/compile/table-builder.js';
-import { RobotsFilterError } from '../../../src/errors.js';
-import { TableView } from '../../../src/inspect/table-view.js';
-import { verifyTable } from '../../../src/inspect/verify/verify-table.js';
+import { checkTable } from '../../../src/judge/table-memory.js';
+import { verifyTable } from '../../../src/verify/verify-table.js';
+import { TableView } from '../../../src/view/table-view.js';
 import { type Field, fieldsOf } from './fields.js';
 import { crowdedTable, forged, richTable, wideTable } from './tables.js';
 

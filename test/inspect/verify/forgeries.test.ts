@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { GuardedKernel, guardedMemory } from '../../../fuzz/kernel/guarded-kernel.js';
-import { checkTable } from '../../../src/check-table.js';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import { TableBuilder } from '../../../src/compile/table-builder.js';
-import { RobotsFilterError } from '../../../src/errors.js';
-import { TableView } from '../../../src/inspect/table-view.js';
-import { type VerifiedTable, verifyTable } from '../../../src/inspect/verify/verify-table.js';
-import { kernelModule } from '../../../src/kernel/module.js';
+import { checkTable } from '../../../src/judge/table-memory.js';
+import { kernelModule } from '../../../src/kernel/kernel.js';
 import { HEADER_AUTOMATA, HEADER_RULES } from '../../../src/table/format.js';
+import { type VerifiedTable, verifyTable } from '../../../src/verify/verify-table.js';
+import { TableView } from '../../../src/view/table-view.js';
 import { type MeteredKernel, meteredKernel } from '../../linear/metered-kernel.js';
 import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';

@@ -1,7 +1,7 @@
 import { TableBuilder } from '../../../src/compile/table-builder.js';
-import { checksum } from '../../../src/kernel/checksum.js';
+import { checksum } from '../../../src/kernel/hashes.js';
 import { parseAuthority } from '../../../src/protocol/authority.js';
-import type { Profile } from '../../../src/protocol/profile.js';
+import type { Profile } from '../../../src/protocol/verdict.js';
 
 const CHECKSUM = 20;
 

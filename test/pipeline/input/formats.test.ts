@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { compressionOf } from '../../../src/files/compressions.js';
+import { compressionOf } from '../../../src/files/compression.js';
 import { describeUnsupported, unsupportedBody } from '../../../src/files/unsupported-formats.js';
 import {
   FORMATS,
@@ -13,7 +13,7 @@ import {
   byteOrderMarkBytes,
   HEAD_BYTES,
   needsMoreBytes,
-} from '../../../src/pipeline/input/head.js';
+} from '../../../src/pipeline/input/raw-input.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const MARK = '\xef\xbb\xbf';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../../src/errors.js';
-import { streamOf, streamSource } from '../../../src/pipeline/input/chunks.js';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import { JsonRecords } from '../../../src/pipeline/input/json-records.js';
+import { streamOf, streamSource } from '../../../src/pipeline/input/raw-input.js';
 import { cases, every } from '../../random/cases.js';
 
 type Bounds = { maxRecordBytes?: number; maxDepth?: number };

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../../src/errors.js';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import { type OpenInput, openInput } from '../../../src/pipeline/input/open.js';
 import { bundledScript } from '../../bundled-script.js';
 import { frameOf, rawBlock } from '../../files/zstd-frames.js';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { Output } from '../../../src/pipeline/output/output.js';
-import { TerminalOutput } from '../../../src/pipeline/output/terminal-output.js';
+import { type Output, TerminalOutput } from '../../../src/pipeline/output/output.js';
 import { actingOn } from '../../random/controls.js';
 
 /** The output of consecutive writes of these bytes. */

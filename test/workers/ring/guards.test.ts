@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../../src/errors.js';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import type { Flow } from '../../../src/pipeline/flow.js';
 import {
   closePools,

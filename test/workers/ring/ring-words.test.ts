@@ -2,12 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { MAX_BAD } from '../../../src/kernel/layout.js';
 import { CONTROL_BYTES, SLOT_HEADER_BYTES } from '../../../src/workers/ring/regions.js';
-import * as words from '../../../src/workers/ring/ring-words.js';
+import * as words from '../../../src/workers/ring/words.js';
 
-const PAGE = readFileSync(
-  new URL('../../../src/workers/ring/ring-words.ts', import.meta.url),
-  'utf8',
-);
+const PAGE = readFileSync(new URL('../../../src/workers/ring/words.ts', import.meta.url), 'utf8');
 
 /** The rows of a table of the page: address, type and name of each word. */
 function rows(heading: string): { at: number; bytes: number; name: string }[] {

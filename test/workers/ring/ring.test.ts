@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createMemory } from '../../../src/kernel/kernel.js';
+import { RingBatchSource } from '../../../src/workers/batch-ends.js';
 import { Producer } from '../../../src/workers/producer.js';
 import { layOut } from '../../../src/workers/ring/regions.js';
 import { Ring } from '../../../src/workers/ring/ring.js';
@@ -13,8 +14,7 @@ import {
   REFUSED,
   TAKEN,
   YIELDED,
-} from '../../../src/workers/ring/slot-state.js';
-import { RingBatchSource } from '../../../src/workers/ring-batch-source.js';
+} from '../../../src/workers/ring/words.js';
 
 const WORKER = 1;
 

@@ -1,6 +1,6 @@
-/** Conversions: the URL and the verdicts in place of a record. Layout: layout.ts, CONVERT_… */
+/** Conversions: the URL and the verdicts in place of a record. Layout: sources/item.ts, CONVERT_… */
 
-import { CLOSE_BRACE, COMMA, LF, QUOTE, TAB } from '../../../ascii';
+import { CLOSE_BRACE, COMMA, LF, QUOTE, TAB } from '../../../base/ascii';
 import {
   BAD_INPUT_LIMIT,
   CONVERT_CSV,
@@ -42,16 +42,23 @@ import {
   RESULT_RANK,
   WORKER_SHARD,
 } from '../../layout';
-import { copy } from '../bytes/copy';
-import { holdsRows, rowStart, standInOf, unquote } from '../csv/locate-field';
+import { copy } from '../bytes';
 import { unescapeString } from '../json/string';
 import { refusedReason } from '../locate';
-import { escapeString, escapeUrl, quoteField, repairUtf8 } from './escape';
-import { members } from './json-record';
-import { newline } from './line';
-import { byte, fragment, resultOf, ruleText, verdicts } from './parts';
-import { rowColumns } from './row';
-import { textColumns } from './text-record';
+import { holdsRows, rowStart, standInOf, unquote } from '../rows';
+import {
+  byte,
+  escapeString,
+  escapeUrl,
+  fragment,
+  newline,
+  quoteField,
+  repairUtf8,
+  resultOf,
+  ruleText,
+  verdicts,
+} from './parts';
+import { members, rowColumns, textColumns } from './records';
 
 /** Length that most URLs do not exceed: see `copy`. */
 const USUAL_URL: i32 = 128;

@@ -7,7 +7,15 @@
  * end. The worker block has the list of those that were found last.
  */
 
-import { BACKSLASH, LF, QUOTE } from '../../../ascii';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  LF,
+  LOWER_CASE_BIT,
+  OPEN_BRACE,
+  QUOTE,
+  SPACE,
+} from '../../../base/ascii';
 import {
   MARKS_AHEAD,
   MARKS_BACKSLASHES,
@@ -19,8 +27,7 @@ import {
   MARKS_PLAIN,
   NO_MARK,
 } from '../../layout';
-import { positions, positionsOf, splat } from '../bytes/vectors';
-import { controlsOf, escapesOf, holds } from './block';
+import { positions, positionsOf, quotedIn, splat } from '../bytes';
 import { isEscape } from './string';
 
 /** Forgets all marks: the bytes may be others than before. */
@@ -147,5 +154,121 @@ export function beforeClosing(marks: usize, cursor: usize, end: usize, strict: b
     if (byte === QUOTE) return cursor;
     if (byte !== BACKSLASH || !isEscape(mark + 1)) return 0;
     cursor += 4;
+  }
+}
+
+/**
+ * Sets of positions in a block of 64 bytes of JSON: a `u64` whose lowest bit is the first byte. The
+ * set of escapes is that of simdjson (Langdale and Lemire, 2019).
+ */
+
+/** The last byte before SPACE. */
+const LAST_CONTROL: i32 = SPACE - 1;
+
+/** The positions of the control characters. */
+function controlsOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  const most = splat(LAST_CONTROL);
+  return positions(
+    i8x16.bitmask(i8x16.le_u(a, most)),
+    i8x16.bitmask(i8x16.le_u(b, most)),
+    i8x16.bitmask(i8x16.le_u(c, most)),
+    i8x16.bitmask(i8x16.le_u(d, most)),
+  );
+}
+
+/** The positions of a brace, and of the bracket that LOWER_CASE_BIT makes that brace. */
+function bracketsOf(brace: i32, a: v128, b: v128, c: v128, d: v128): u64 {
+  const lower = splat(LOWER_CASE_BIT);
+  return positionsOf(
+    brace,
+    v128.or(a, lower),
+    v128.or(b, lower),
+    v128.or(c, lower),
+    v128.or(d, lower),
+  );
+}
+
+/** The positions of `[` and `{`. */
+function openersOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  return bracketsOf(OPEN_BRACE, a, b, c, d);
+}
+
+/** The positions of `]` and `}`. */
+function closersOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  return bracketsOf(CLOSE_BRACE, a, b, c, d);
+}
+
+/** Whether the block holds a byte. */
+function holds(byte: i32, a: v128, b: v128, c: v128, d: v128): bool {
+  const wanted = splat(byte);
+  return v128.any_true(
+    v128.or(
+      v128.or(i8x16.eq(a, wanted), i8x16.eq(b, wanted)),
+      v128.or(i8x16.eq(c, wanted), i8x16.eq(d, wanted)),
+    ),
+  );
+}
+
+const ODD: u64 = ((<u64>0xaaaaaaaa) << 32) | 0xaaaaaaaa;
+
+/**
+ * The backslashes that begin an escape. Bit 0 of `escaped` is set if the first byte is escaped by
+ * the last byte of the block before.
+ */
+function escapesOf(backslashes: u64, escaped: u64): u64 {
+  const candidates = backslashes & ~escaped;
+  // In a run of backslashes, subtraction leaves those at an even distance from its first.
+  return ((((candidates << 1) | ODD) - candidates) ^ ODD) & backslashes;
+}
+
+/** Skipping a JSON object or array whose members do not matter. */
+
+/**
+ * End of the object or array at `at`; 0 if the line ends before. Of its structure only strings and
+ * brackets count.
+ */
+export function skipContainer(at: usize, end: usize): usize {
+  let depth: u64 = 0;
+  let inString: u64 = 0;
+  let escaped: u64 = 0;
+  while (true) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    let quotes = positionsOf(QUOTE, a, b, c, d);
+    let stray: u64 = 0;
+    if (escaped !== 0 || holds(BACKSLASH, a, b, c, d)) {
+      // Outside strings it is a fault.
+      stray = positionsOf(BACKSLASH, a, b, c, d);
+      const escapes = escapesOf(stray, escaped);
+      quotes &= ~((escapes << 1) | escaped);
+      escaped = escapes >>> 63;
+    }
+    const inside = quotedIn(quotes) ^ inString;
+    const openers = openersOf(a, b, c, d) & ~inside;
+    const closers = closersOf(a, b, c, d) & ~inside;
+    stray &= ~inside;
+    // The container may end here, or the line.
+    if (stray !== 0 || depth <= popcnt(closers) || end - at < 64 || holds(LF, a, b, c, d)) {
+      let ends = positionsOf(LF, a, b, c, d);
+      if (end - at < 64) ends |= (<u64>1) << (<u64>(end - at));
+      let events = openers | closers | stray | ends;
+      while (events !== 0) {
+        const event = events & -events;
+        if ((openers & event) !== 0) {
+          depth++;
+        } else {
+          if ((closers & event) === 0) return 0;
+          depth--;
+          if (depth === 0) return at + <usize>ctz(event) + 1;
+        }
+        events ^= event;
+      }
+    } else {
+      depth += popcnt(openers) - popcnt(closers);
+    }
+    inString = <u64>(<i64>inside >> 63);
+    at += 64;
   }
 }

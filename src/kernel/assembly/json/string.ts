@@ -3,6 +3,7 @@
 import {
   BACKSLASH,
   BACKSPACE,
+  COLON,
   CR,
   FORM_FEED,
   LF,
@@ -16,11 +17,8 @@ import {
   SLASH,
   SPACE,
   TAB,
-} from '../../../ascii';
-import { hexDigit } from '../bytes/characters';
-import { findByte } from '../bytes/search';
-import { splat } from '../bytes/vectors';
-import { BACKSLASH_U } from '../bytes/words';
+} from '../../../base/ascii';
+import { BACKSLASH_U, findByte, hexDigit, splat } from '../bytes';
 
 /**
  * Address of the quote that ends a string, from any address in the string; `end` if the line ends
@@ -217,4 +215,28 @@ export function decodeString(from: usize, end: usize, to: usize, quote: usize): 
     to = decoded;
   }
   return 0;
+}
+
+/** White space between the tokens of JSON. */
+
+/** White space within a line. */
+function isSpace(byte: i32): bool {
+  return byte <= SPACE && (byte === SPACE || byte === TAB || byte === CR);
+}
+
+export function skipSpace(at: usize, end: usize): usize {
+  while (at < end && isSpace(load<u8>(at))) at++;
+  return at;
+}
+
+/** The byte at `at`, or LF if the line ends before. */
+export function byteAt(at: usize, end: usize): i32 {
+  return at < end ? <i32>load<u8>(at) : LF;
+}
+
+/** The value of the member whose key ends at `quote`; `end` if there is none. */
+export function memberValue(quote: usize, end: usize): usize {
+  if (load<u8>(quote) !== QUOTE) return end;
+  const colon = skipSpace(quote + 1, end);
+  return byteAt(colon, end) === COLON ? skipSpace(colon + 1, end) : end;
 }

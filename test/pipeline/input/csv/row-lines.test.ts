@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { COMMA } from '../../../../src/ascii.js';
-import { fieldsOf } from '../../../../src/pipeline/input/csv/first-row.js';
-import { rowOfLine } from '../../../../src/pipeline/input/csv/row-line.js';
-import { PIECE_BYTES, RowLines } from '../../../../src/pipeline/input/csv/row-lines.js';
+import { COMMA } from '../../../../src/base/ascii.js';
+import { fieldsOf, rowOfLine } from '../../../../src/pipeline/input/first-row.js';
+import { PIECE_BYTES, RowLines } from '../../../../src/pipeline/input/row-lines.js';
 
 /** The lines that an input in chunks of `size` bytes yields. */
 async function linesOf(input: Buffer, size: number, maxRecordBytes = 1000): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeColumns, rowsFormat } from '../../../../src/pipeline/input/formats/columns.js';
+import { describeColumns, rowsFormat } from '../../../../src/pipeline/input/columns.js';
 import { recogniseFormat } from '../../../../src/pipeline/input/formats.js';
 
 const look = (text: string, isWhole = false) => {

@@ -1,0 +1,318 @@
+import { type BigIntStats, type Dirent, promises, statSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { RobotsFilterError } from '../../base/errors.js';
+import { nearest } from '../../base/nearest.js';
+import { COMPRESSIONS } from '../../files/compression.js';
+import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
+import { errorCode, errorText } from '../../files/system-error.js';
+import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
+import { type OpenInput, openInput } from '../../pipeline/input/open.js';
+import { type InputStart, openRawPath } from '../../pipeline/input/raw-input.js';
+import { isNonBlocking } from '../../pipeline/output/output.js';
+import type { Manifest } from '../../table/manifest.js';
+import type { FilterOptions } from '../options/command-options.js';
+import { openOptions } from '../options/input-options.js';
+import type { Diagnostics } from '../report/diagnostics.js';
+import { COMMAND_NAMES, usageError } from '../usage-error.js';
+import type { KeptInput } from './asked-shards.js';
+
+/** The kinds of the inputs and the output. */
+export interface InputSurvey {
+  /** Bytes of all inputs together; undefined if not all of them are regular files. */
+  readonly bytes: number | undefined;
+  /** The same, with an estimate in place of the bytes of compressed inputs. */
+  readonly contentBytes: number | undefined;
+  /** The kind of standard input, if it is the only input, and a pipe or socket. */
+  readonly soleStream: 'pipe' | 'socket' | undefined;
+  /** Whether any input is a pipe. */
+  readonly hasPipe: boolean;
+  /** Whether writing to the output never waits for a reader. */
+  readonly isOutputNonBlocking: boolean;
+}
+
+/** Bytes of content for each byte of an input that its name calls compressed, about as in lists. */
+const EXPANSION = 5;
+
+/**
+ * Checks that all inputs exist before the first is read, and that none of them is the output.
+ *
+ * @param output descriptor to write to; undefined if the output replaces a file
+ * @throws RobotsFilterError `input` for an input that cannot be opened, `usage` for one that is the
+ *   output
+ */
+export async function surveyInputs(
+  paths: readonly string[],
+  output: number | undefined,
+): Promise<InputSurvey> {
+  const target = output === undefined ? undefined : findExactStatus(output);
+  let bytes: number | undefined = 0;
+  let contentBytes = 0;
+  let soleStream: InputSurvey['soleStream'];
+  let hasPipe = false;
+  for (const path of paths) {
+    let status: BigIntStats;
+    try {
+      status = exactStatus(path === STANDARD_INPUT ? 0 : path);
+    } catch (cause) {
+      throw await openingError(path, cause);
+    }
+    if (target !== undefined && status.size > 0 && isSameFile(status, target)) {
+      throw usageError(
+        path === STANDARD_INPUT
+          ? 'standard input is also the output and would grow while it is read. To replace the file, use -o with its name'
+          : `${path} is also the output and would grow while it is read. To replace it, use -o ${path}`,
+      );
+    }
+    bytes = status.isFile() && bytes !== undefined ? bytes + Number(status.size) : undefined;
+    contentBytes += Number(status.size) * (isCompressedName(path) ? EXPANSION : 1);
+    hasPipe ||= status.isFIFO();
+    if (path === STANDARD_INPUT && paths.length === 1) {
+      soleStream = status.isFIFO() ? 'pipe' : status.isSocket() ? 'socket' : undefined;
+    }
+  }
+  const isOutputNonBlocking =
+    output === undefined || (target !== undefined && isNonBlocking(target, output));
+  return {
+    bytes,
+    contentBytes: bytes === undefined ? undefined : contentBytes,
+    soleStream,
+    hasPipe,
+    isOutputNonBlocking,
+  };
+}
+
+/** Tells a user at a terminal that the program waits for input. */
+export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnostics): void {
+  if (paths.includes(STANDARD_INPUT) && isatty(0)) {
+    diagnostics.note('reading URLs from standard input, one per line; press Ctrl-D to end');
+  }
+}
+
+/** Warns that the lines of an input may be rows, although they are read as URLs. */
+export function noteDoubt({ name, doubt }: OpenInput, diagnostics: Diagnostics): void {
+  if (doubt !== undefined) diagnostics.note(`warning: ${name}: ${doubt}`);
+}
+
+function isCompressedName(path: string): boolean {
+  return COMPRESSIONS.some(({ ending }) => path.toLowerCase().endsWith(ending));
+}
+
+/** The error for an input that cannot be opened, with the command that may have been meant. */
+async function openingError(path: string, cause: unknown): Promise<unknown> {
+  try {
+    await (await openInput(path)).close();
+    return cause;
+  } catch (error) {
+    const isMissing = errorCode(cause) === 'ENOENT';
+    const command = isMissing ? nearest(path, [...COMMAND_NAMES, 'help']) : undefined;
+    if (command === undefined || !(error instanceof RobotsFilterError)) return error;
+    const message = `${error.message} Or did you mean the command ${command}?`;
+    return new RobotsFilterError(error.code, message, { cause: error });
+  }
+}
+
+/**
+ * The inputs that are meant by the files of a command line, of which none means standard input.
+ * Directories become the Parquet files below them.
+ *
+ * @throws RobotsFilterError `usage` if standard input is named twice, `input` for a directory that
+ *   cannot be read
+ */
+export async function inputPaths(files: readonly string[]): Promise<string[]> {
+  if (files.length === 0) return [STANDARD_INPUT];
+  refuseSecondStandardInput(files);
+  return withParquetDirectories(files);
+}
+
+/**
+ * Refuses `-` named twice. A file as standard input is read by position, so its content would come
+ * twice, but that of a pipe once.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseSecondStandardInput(files: readonly string[]): void {
+  if (files.indexOf(STANDARD_INPUT) === files.lastIndexOf(STANDARD_INPUT)) return;
+  throw usageError('standard input can be read only once, but - is named twice. Name it once');
+}
+
+/**
+ * Greatest number of bytes of inputs that are looked at before the table is read. Longer inputs
+ * nearly always have hosts of all shards.
+ */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The inputs of a filter. Short ones are read before the table in shards, so that only the shards
+ * of their hosts are read, and kept: what is judged are the bytes in which the hosts were found.
+ */
+export class KeptInputs {
+  readonly #paths: readonly string[];
+  readonly #survey: InputSurvey;
+  /** The beginning of standard input, if it is the only input and a pipe or socket. */
+  readonly #start: InputStart | undefined;
+  #kept: readonly KeptInput[] = [];
+
+  constructor(paths: readonly string[], survey: InputSurvey, start: InputStart | undefined) {
+    this.#paths = paths;
+    this.#survey = survey;
+    this.#start = start;
+  }
+
+  /** What has been read of an input, by its place among all; `undefined` if nothing. */
+  startOf(index: number): InputStart | undefined {
+    return this.#start ?? this.#kept[index]?.taken;
+  }
+
+  /**
+   * The shards of the hosts of all inputs; undefined if all shards must be read.
+   *
+   * @param options those of the filter
+   */
+  async shards(
+    manifest: Manifest,
+    options: FilterOptions,
+  ): Promise<ReadonlySet<number> | undefined> {
+    if (manifest.shards === 1 || needsWholeTable(options)) return undefined;
+    try {
+      const inputs = await this.#read();
+      if (inputs === undefined) return undefined;
+      // Loaded on demand, because most tables are in one piece.
+      const { askedShards } = await import('./asked-shards.js');
+      const { urlField, maxLineBytes } = options;
+      const shards = await askedShards(inputs, manifest, {
+        open: openOptions(options),
+        urlField,
+        maxLineBytes,
+        mostBytes: MOST_BYTES,
+      });
+      if (shards !== undefined) this.#kept = inputs;
+      return shards;
+    } catch (error) {
+      // The filter meets the same error, after the records before it.
+      if (error instanceof RobotsFilterError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Reads all inputs, if they are short, and end. */
+  async #read(): Promise<KeptInput[] | undefined> {
+    const { contentBytes } = this.#survey;
+    if (this.#start !== undefined) {
+      const { bytes, ended } = this.#start;
+      const [path = STANDARD_INPUT] = this.#paths;
+      return ended ? [{ path, taken: { bytes, ended } }] : undefined;
+    }
+    if (contentBytes === undefined || contentBytes > MOST_BYTES) return undefined;
+    const inputs: KeptInput[] = [];
+    let left = MOST_BYTES;
+    for (const path of this.#paths) {
+      const bytes = await wholeFile(path, left);
+      if (bytes === undefined) return undefined;
+      left -= bytes.length;
+      inputs.push({ path, taken: { bytes, ended: true } });
+    }
+    return inputs;
+  }
+}
+
+/** Whether the output tells about hosts that have no records. */
+function needsWholeTable({ report, statsBy, preferences }: FilterOptions): boolean {
+  return report !== undefined || statsBy !== undefined || preferences === true;
+}
+
+/**
+ * Reads a file.
+ *
+ * @param most greatest number of bytes
+ * @returns undefined if it is longer, or no file that can be read again
+ */
+async function wholeFile(path: string, most: number): Promise<Buffer | undefined> {
+  const raw = await openRawPath(path);
+  try {
+    if (raw.kind !== 'file' || raw.offset === undefined) return undefined;
+    const chunks: Buffer[] = [];
+    let left = most;
+    for (;;) {
+      const chunk = await raw.chunks.next();
+      if (chunk === undefined) return Buffer.concat(chunks);
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left < 0) return undefined;
+    }
+  } finally {
+    await raw.close();
+  }
+}
+
+/** Maximum nesting of directories: Hive has one level for each key. */
+const MAX_DEPTH = 32;
+
+/**
+ * Replaces each directory among the inputs by the Parquet files below it, in the byte order of
+ * their paths. Names that begin with `.` or `_` are left out, as in Hive and Spark. Links to
+ * directories are not followed. A directory without Parquet files stays in the list.
+ *
+ * @throws RobotsFilterError `input` if a directory cannot be read or nests too deep
+ */
+async function withParquetDirectories(paths: readonly string[]): Promise<string[]> {
+  const inputs: string[] = [];
+  for (const path of paths) {
+    if (path === STANDARD_INPUT) {
+      inputs.push(path);
+      continue;
+    }
+    if (!isDirectory(path)) {
+      inputs.push(path);
+      continue;
+    }
+    const files = await filesBelow(path.endsWith('/') ? path.slice(0, -1) : path, 0);
+    if (files.length === 0) inputs.push(path);
+    for (const file of files) inputs.push(file);
+  }
+  return inputs;
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Opening it later gives the error.
+  }
+}
+
+async function filesBelow(directory: string, depth: number): Promise<string[]> {
+  if (depth > MAX_DEPTH) {
+    throw new RobotsFilterError(
+      'input',
+      `${directory}: nests more than ${MAX_DEPTH} deep. Name the files in it`,
+    );
+  }
+  let entries: Dirent[];
+  try {
+    entries = await promises.readdir(directory, { withFileTypes: true });
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'input',
+      `${directory}: cannot be read (${errorText(cause)}). Name the files in it`,
+      { cause },
+    );
+  }
+  const files: string[] = [];
+  const named = entries.map((entry) => ({
+    entry,
+    // A directory is sorted like the paths below it.
+    key: Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name),
+  }));
+  named.sort((a, b) => a.key.compare(b.key));
+  for (const { entry } of named) {
+    const { name } = entry;
+    if (name.startsWith('.') || name.startsWith('_')) continue;
+    const path = `${directory}/${name}`;
+    if (entry.isDirectory()) {
+      for (const file of await filesBelow(path, depth + 1)) files.push(file);
+    } else if (name.toLowerCase().endsWith(PARQUET_ENDING)) {
+      files.push(path);
+    }
+  }
+  return files;
+}

@@ -1,0 +1,116 @@
+import { type Command, CommanderError, type Help, Option } from 'commander';
+import { HELP_GROUP, type HelpTexts, summaryOf } from './definition.js';
+import { writeOutput } from './process.js';
+
+/** Adds `-h`, which prints one screen, and `--help`, which prints everything. */
+export function addHelp(command: Command, texts: HelpTexts): void {
+  command
+    .description(texts.description)
+    .addOption(new Option('-h', 'Print one screen of help.').helpGroup(HELP_GROUP))
+    .addHelpOption(new Option('--help', 'Print this help.').helpGroup(HELP_GROUP))
+    .configureHelp({ formatHelp: (_command, helper) => longHelp(command, texts, helper) })
+    .on('option:h', () => {
+      writeOutput(shortHelp(command, texts));
+      throw new CommanderError(0, 'commander.helpDisplayed', '');
+    });
+}
+
+/** Commands for which one line has no room: they are typed once, or stand in scripts. */
+const RARE_COMMANDS: readonly string[] = ['completion', 'shard', 'captures', 'serve'];
+
+/** Formats one screen of help: usage, the main options and examples. */
+function shortHelp(command: Command, texts: HelpTexts): string {
+  const name = fullName(command);
+  const options = texts.mainOptions.flatMap((long) =>
+    command.options.filter((option) => option.long === long),
+  );
+  const width = Math.max(...options.map(({ flags }) => flags.length));
+  const names = command.commands.map((each) => each.name());
+  const commands = names.filter((each) => !RARE_COMMANDS.includes(each));
+  return [
+    texts.description,
+    ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),
+    '',
+    ...options.map((option) => `  ${option.flags.padEnd(width)}  ${summaryOf(option)}`),
+    '',
+    'Examples:',
+    ...texts.examples.map((example) => `  ${example}`),
+    '',
+    ...(commands.length === 0 ? [] : [`Commands: ${commands.join(', ')}.`]),
+    `${name} --help for everything.`,
+    '',
+  ].join('\n');
+}
+
+/** Width in columns, unless the terminal is narrower. */
+const COLUMNS = 100;
+const TERM_INDENT = '  ';
+const TEXT_INDENT = '      ';
+
+/** Formats the whole help: arguments, commands, all options in groups, examples and notes. */
+function longHelp(command: Command, texts: HelpTexts, helper: Help): string {
+  const columns = Math.min(helper.helpWidth ?? COLUMNS, COLUMNS);
+  const item = (term: string, text: string): string =>
+    `${TERM_INDENT}${term}\n${wrapped(text, TEXT_INDENT, columns, helper)}\n`;
+  const section = (heading: string, items: readonly string[]): string[] =>
+    items.length === 0 ? [] : [`${heading}:`, ...items];
+  const name = fullName(command);
+  return [
+    wrapped(texts.description, '', columns, helper),
+    '',
+    ...section('Usage', linesOf(texts.usage.map((usage) => `${name} ${usage}`))),
+    ...section(
+      'Arguments',
+      helper
+        .visibleArguments(command)
+        .map((argument) => item(helper.argumentTerm(argument), argument.description)),
+    ),
+    ...section('Commands', commandLines(command, helper)),
+    ...[...optionGroups(command, helper)].flatMap(([heading, options]) =>
+      section(
+        heading,
+        options.map((option) => item(option.flags, option.description)),
+      ),
+    ),
+    ...section('Examples', linesOf(texts.examples)),
+    wrapped(texts.notes.trim(), '', columns, helper),
+    '',
+  ].join('\n');
+}
+
+function optionGroups(command: Command, helper: Help): Map<string, Option[]> {
+  return helper.groupItems(
+    [...command.options],
+    helper.visibleOptions(command),
+    ({ helpGroupHeading = '' }) => helpGroupHeading,
+  );
+}
+
+function commandLines(command: Command, helper: Help): string[] {
+  const commands = helper.visibleCommands(command);
+  if (commands.length === 0) return [];
+  const width = Math.max(...commands.map((each) => each.name().length));
+  return linesOf(commands.map((each) => `${each.name().padEnd(width)}  ${each.description()}`));
+}
+
+/** Indents lines, and adds a blank line after the last. */
+function linesOf(lines: readonly string[]): string[] {
+  return [...lines.map((line) => `${TERM_INDENT}${line}`), ''];
+}
+
+/** Indents text and wraps its lines, except those that start with white space. */
+function wrapped(text: string, indent: string, columns: number, helper: Help): string {
+  return text
+    .split('\n')
+    .map((line) => (line.startsWith(' ') ? line : helper.boxWrap(line, columns - indent.length)))
+    .join('\n')
+    .split('\n')
+    .map((line) => `${indent}${line}`.trimEnd())
+    .join('\n');
+}
+
+/** The full name of a command: `robots-filter`, or `robots-filter fetch`. */
+export function fullName(command: Command): string {
+  const parent = command.parent === null ? '' : `${fullName(command.parent)} `;
+  return `${parent}${command.name()}`;
+}

@@ -1,0 +1,205 @@
+import { isatty } from 'node:tty';
+import { DELETE } from '../../base/ascii.js';
+import type { LineLayout } from '../../pipeline/output/output.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
+
+/** The values of `--color`. */
+export const COLOUR_CHOICES = ['auto', 'always', 'never'] as const;
+
+type ColourChoice = (typeof COLOUR_CHOICES)[number];
+
+const STYLES = {
+  error: '1;31',
+  warning: '1;33',
+  note: '1;36',
+  strong: '1',
+  faint: '2',
+  good: '32',
+  bad: '31',
+  mixed: '33',
+  void: '35',
+} as const;
+
+type Style = keyof typeof STYLES;
+
+/** Colours a text that is safe on a terminal. */
+export type Paint = (style: Style, text: string) => string;
+
+/** The styles of verdicts, and of how much a robots.txt allows. */
+const WORD_STYLES: ReadonlyMap<string, Style> = new Map([
+  ['allow', 'good'],
+  ['deny', 'bad'],
+  ['unknown', 'mixed'],
+  ['invalid', 'void'],
+  ['all', 'good'],
+  ['none', 'bad'],
+  ['part', 'mixed'],
+]);
+
+let choice: ColourChoice = 'auto';
+
+/** Chooses whether the command line writes colours, from now on. */
+export function chooseColours(chosen: ColourChoice): void {
+  choice = chosen;
+}
+
+/** Whether a descriptor is a terminal that can move its cursor and show colours. */
+export function isCapableTerminal(descriptor: number): boolean {
+  const { TERM } = process.env;
+  return isatty(descriptor) && TERM !== 'dumb';
+}
+
+/** Whether the text on a descriptor is for people: on a terminal, or on its way to a pager. */
+export function isForPeople(descriptor: number): boolean {
+  return choice === 'always' || isatty(descriptor);
+}
+
+/**
+ * How text on a descriptor is coloured. On a terminal it is, unless NO_COLOR is set (no-color.org).
+ * No variable of the environment adds colours, because it would change the bytes of a pipe.
+ */
+export function paintOf(descriptor: number): Paint {
+  return isColoured(descriptor)
+    ? (style, text) => `\u001b[${STYLES[style]}m${text}\u001b[0m`
+    : (_style, text) => text;
+}
+
+export function isColoured(descriptor: number): boolean {
+  if (choice !== 'auto') return choice === 'always';
+  const { NO_COLOR = '' } = process.env;
+  return isCapableTerminal(descriptor) && NO_COLOR === '';
+}
+
+/** Colours verdicts, or how much is allowed, with commas between several. */
+export function paintWords(paint: Paint, words: string): string {
+  return words
+    .split(',')
+    .map((word) => {
+      const style = WORD_STYLES.get(word);
+      return style === undefined ? word : paint(style, word);
+    })
+    .join(',');
+}
+
+/** Blocks of characters that take two columns (Unicode Standard Annex #11), first and last. */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0xa4cf],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1f300, 0x1faff],
+  [0x20000, 0x3fffd],
+];
+
+/** The number of columns that a text without control characters takes on most terminals. */
+export function widthOnTerminal(text: string): number {
+  let width = 0;
+  for (const character of text) width += widthOf(character);
+  return width;
+}
+
+/** Cuts a text that takes more columns than this, so that it ends in U+2026. */
+export function cutToWidth(text: string, columns: number): string {
+  if (widthOnTerminal(text) <= columns) return text;
+  let width = 1;
+  let kept = '';
+  for (const character of text) {
+    width += widthOf(character);
+    if (width > columns) break;
+    kept += character;
+  }
+  return `${kept}\u2026`;
+}
+
+function widthOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code > DELETE && WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
+}
+
+/** Between two columns. */
+export const GAP = '  ';
+/** A column is never wider than this share of the window. */
+const MOST_OF_WINDOW = 1 / 2;
+const LEAST_CAP = 8;
+
+/** Columns of a window whose width is unknown. */
+const USUAL_WINDOW = 80;
+
+/**
+ * Aligns rows for people as they come. A column is as wide as its longest value so far, up to half
+ * of the window. A longer value comes out whole, and moves what follows it.
+ */
+export class RecordColumns {
+  readonly #paint: Paint;
+  readonly #window: () => number;
+  readonly #widths: number[] = [];
+
+  /** @param window the width of the window, which may change */
+  constructor(paint: Paint, window: () => number) {
+    this.#paint = paint;
+    this.#window = window;
+  }
+
+  /** Lays out rows, whose first value is a verdict; each becomes a line without its end. */
+  lines(rows: readonly (readonly string[])[]): string[] {
+    const cap = Math.max(LEAST_CAP, Math.floor(this.#window() * MOST_OF_WINDOW));
+    const widths = rows.map((row) => row.map(widthOnTerminal));
+    for (const row of widths) {
+      row.forEach((width, column) => {
+        this.#widths[column] = Math.max(this.#widths[column] ?? 0, Math.min(width, cap));
+      });
+    }
+    return rows.map((row, index) => this.#line(row, widths[index] ?? []));
+  }
+
+  #line(row: readonly string[], widths: readonly number[]): string {
+    const texts = row.map((value, column) => {
+      const text = column === 0 ? paintWords(this.#paint, value) : value;
+      const missing = (this.#widths[column] ?? 0) - (widths[column] ?? 0);
+      return missing > 0 ? text + ' '.repeat(missing) : text;
+    });
+    return texts.join(GAP).trimEnd();
+  }
+}
+
+/** The width of the window of standard output; of a usual one if it is no terminal. */
+export function windowOfOutput(): number {
+  return process.stdout.columns || USUAL_WINDOW;
+}
+
+/** Rows as text for standard output: in columns for people, and with tabs for programs. */
+export function rowsText(rows: readonly (readonly string[])[]): string {
+  const columns = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
+  const lines = isForPeople(STANDARD_OUTPUT_DESCRIPTOR)
+    ? columns.lines(rows)
+    : rows.map((row) => row.join('\t'));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Colours the verdicts of lines of text. */
+export function colouredVerdicts(paint: Paint): LineLayout {
+  return (lines) =>
+    lines.map((line) => {
+      const end = line.indexOf('\t');
+      return end < 0 ? line : `${paintWords(paint, line.slice(0, end))}${line.slice(end)}`;
+    });
+}
+
+/**
+ * Aligns lines of text with verdicts and explanations.
+ *
+ * @param added number of columns after the URL, which may hold tabs if it is invalid
+ */
+export function alignedColumns(columns: RecordColumns, added: number): LineLayout {
+  return (lines) =>
+    columns.lines(
+      lines.map((line) => {
+        const [verdict = '', ...values] = line.split('\t');
+        const urlEnd = Math.max(0, values.length - added);
+        return [verdict, values.slice(0, urlEnd).join('\t'), ...values.slice(urlEnd)];
+      }),
+    );
+}

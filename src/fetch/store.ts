@@ -1,0 +1,481 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fdatasync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { RobotsFilterError } from '../base/errors.js';
+import { begun, finished } from '../files/replacement.js';
+import { describeSystemError, errorCode, makeDirectory } from '../files/system-error.js';
+import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import {
+  FETCH_RECORD,
+  type FetchRecord,
+  formatFetchRecord,
+  isOfTheFuture,
+  type LastSuccess,
+  LONGEST_FETCH_RECORD,
+  parseFetchRecord,
+} from '../sources/fetch-record.js';
+import { exists } from '../sources/file.js';
+import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../sources/item.js';
+import { isExhaustion } from './answer.js';
+import { nextRecord } from './freshness.js';
+import { RANGES } from './limits.js';
+import { isRunning, MACHINE } from './lock.js';
+import type { FetchAuthority, FetchResult, StoredCopy } from './result.js';
+
+interface StoreOptions {
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** Milliseconds for which a record is fresh, unless HTTP says less. Default 24 hours. */
+  readonly maxAge?: number | undefined;
+  /** Days for `unreachableAfter` in the records. Default: none, so that readers use 30. */
+  readonly unreachableAfter?: number | undefined;
+  /**
+   * Bytes of a body that a fetch keeps. A copy that was truncated at fewer bytes is fetched again.
+   * Default 0: no copy is.
+   */
+  readonly maxBytes?: number | undefined;
+  /** Whether private addresses are allowed: records of refused addresses are then stale. */
+  readonly allowPrivate?: boolean | undefined;
+}
+
+/** The contents of the store for an authority. */
+interface StoredAuthority {
+  readonly record: FetchRecord | undefined;
+  /** Whether no request is due. */
+  readonly fresh: boolean;
+}
+
+const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
+
+/**
+ * A directory of fetched robots.txt files: `SCHEME/HOST[_PORT]/robots.txt`, each with a
+ * `robots.json` beside it that records the fetch. Users may read, edit and delete both.
+ *
+ * Each file is written under a temporary name, synced and renamed, robots.txt before robots.json.
+ * If a run is killed, each file is therefore its old or its new version, and a new record is never
+ * beside an old robots.txt. An old record beside a new robots.txt has another digest, so the next
+ * fetch makes no conditional request.
+ *
+ * A robots.txt that no longer counts is deleted after its record is written. The record keeps the
+ * digest, so that the next run can complete the deletion. The next write to a directory deletes the
+ * temporary files of killed runs.
+ *
+ * One run at a time writes to a store, because it holds the lock (`lock.ts`).
+ */
+export class Store {
+  readonly path: string;
+  readonly #now: () => number;
+  readonly #maxAge: number;
+  readonly #unreachableAfter: number | undefined;
+  readonly #maxBytes: number;
+  readonly #allowPrivate: boolean;
+  readonly #names = new TemporaryNames();
+
+  private constructor(path: string, options: StoreOptions) {
+    const { now, maxAge, unreachableAfter, maxBytes, allowPrivate } = options;
+    this.path = path;
+    this.#now = now ?? Date.now;
+    this.#maxAge = maxAge ?? RANGES.maxAge.standard;
+    this.#unreachableAfter = unreachableAfter;
+    this.#maxBytes = maxBytes ?? 0;
+    this.#allowPrivate = allowPrivate ?? false;
+  }
+
+  /**
+   * Opens a store; creates its directory if there is none.
+   *
+   * @throws RobotsFilterError `output` if the directory cannot be created
+   */
+  static async open(path: string, options: StoreOptions = {}): Promise<Store> {
+    try {
+      makeDirectory(path);
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+    return new Store(path, options);
+  }
+
+  /** The directory of an authority; `undefined` if no file name stands for the authority. */
+  directoryOf(authority: FetchAuthority): string | undefined {
+    const name = nameOfAuthority(authority);
+    return name === undefined ? undefined : join(this.path, authority.scheme, name);
+  }
+
+  /**
+   * Looks up an authority. The record has no `lastSuccess` if its robots.txt is missing or has been
+   * edited: a conditional request would then be wrong.
+   *
+   * @throws StoreFault if the record cannot be read at the moment
+   */
+  async load(authority: FetchAuthority): Promise<StoredAuthority> {
+    const directory = this.directoryOf(authority);
+    const record = directory === undefined ? undefined : await readRecord(directory, authority);
+    if (directory === undefined || record === undefined) {
+      return { record: undefined, fresh: false };
+    }
+    if (!isOfTheFuture(record, this.#now()) && this.#now() < this.#freshUntil(record)) {
+      if (record.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
+        if (record.discarded !== undefined) await discard(directory, record.discarded);
+        return { record, fresh: true };
+      }
+    }
+    const { lastSuccess } = record;
+    if (lastSuccess === undefined) return { record, fresh: false };
+    const digest = await digestOf(join(directory, ROBOTS_TXT));
+    const intact = digest === lastSuccess.sha256;
+    return { record: intact ? record : { ...record, lastSuccess: undefined }, fresh: false };
+  }
+
+  /**
+   * The time at which a record becomes stale for this run. Its options may differ from the
+   * writer's.
+   */
+  #freshUntil(record: FetchRecord): number {
+    const { accessResult, freshUntil, respondedAt, error, lastSuccess } = record;
+    if (this.#allowPrivate && error?.code === 'address-refused') return 0;
+    if (accessResult === 'unreachable') return freshUntil;
+    if (this.#isTooShort(lastSuccess)) return 0;
+    return Math.min(freshUntil, respondedAt + this.#maxAge);
+  }
+
+  /**
+   * The copy that a conditional request may confirm. `undefined` if this run wants more of a
+   * truncated robots.txt: a 304 would leave it truncated.
+   */
+  copyOf(record: FetchRecord | undefined): StoredCopy | undefined {
+    const copy = record?.lastSuccess;
+    if (copy === undefined || this.#isTooShort(copy)) return undefined;
+    const { headers, policy } = copy;
+    return { etag: headers.etag, lastModified: headers['last-modified'], headers, policy };
+  }
+
+  /** Whether a copy was truncated at a lower limit. One byte beyond the limit is kept with it. */
+  #isTooShort(copy: LastSuccess | undefined): boolean {
+    return copy?.cut === true && copy.bytes <= this.#maxBytes;
+  }
+
+  /**
+   * Saves the result of a fetch.
+   *
+   * @param before the record that `load` returned before the fetch
+   * @returns the record that was written
+   * @throws StoreFault if this authority's files cannot be written
+   * @throws RobotsFilterError `output` if no authority's files could be written
+   */
+  async save(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord> {
+    const directory = this.directoryOf(result.authority);
+    if (directory === undefined) {
+      throw new RobotsFilterError(
+        'output',
+        `${this.path}: no file name stands for ${formatAuthority(result.authority)}. Remove it from the input.`,
+      );
+    }
+    // A success without a body, such as 204, is an empty robots.txt.
+    const isEmpty = result.accessResult === 'successful' && !result.notModified;
+    const body = result.body ?? (isEmpty ? new Uint8Array(0) : undefined);
+    const digest = body === undefined ? undefined : sha256(body);
+    const record = nextRecord({ ...result, body }, digest, before, {
+      maxAge: this.#maxAge,
+      now: this.#now(),
+      unreachableAfter: this.#unreachableAfter,
+    });
+    this.#makeDirectory(directory, join(this.path, result.authority.scheme));
+    try {
+      removeLeftovers(directory);
+      const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
+      const files = [
+        ...(isNew ? [{ name: ROBOTS_TXT, bytes: body }] : []),
+        { name: FETCH_RECORD, bytes: Buffer.from(formatFetchRecord(record)) },
+      ];
+      await replaceInOrder(
+        directory,
+        files.map((file) => ({ ...file, temporaryName: this.#names.next(file.name) })),
+      );
+      if (record.discarded !== undefined) await discard(directory, record.discarded);
+    } catch (error) {
+      if (concernsOneAuthority(error)) throw unkept(directory, error);
+      throw unwritable(directory, error);
+    }
+    return record;
+  }
+
+  #makeDirectory(directory: string, parent: string): void {
+    try {
+      makeDirectory(directory);
+    } catch (error) {
+      try {
+        makeDirectory(parent);
+      } catch (cause) {
+        throw unwritable(parent, cause);
+      }
+      throw concernsOneDirectory(error) ? unkept(directory, error) : unwritable(directory, error);
+    }
+  }
+
+  /** The authorities of the store, in any order. Other names are skipped. */
+  async *authorities(): AsyncGenerator<FetchAuthority> {
+    for (const scheme of SCHEMES) {
+      let names: string[];
+      try {
+        names = await readdir(join(this.path, scheme));
+      } catch (error) {
+        if (errorCode(error) === 'ENOENT') continue;
+        throw unreadable(join(this.path, scheme), error);
+      }
+      for (const name of names) {
+        const authority = authorityOfName(name, scheme);
+        // Only canonical names count: a fetch for any other name would go to another directory.
+        if (authority !== undefined && nameOfAuthority({ ...authority, scheme }) === name) {
+          yield { ...authority, scheme };
+        }
+      }
+    }
+  }
+}
+
+/** The record in the directory of an authority; `undefined` if there is no valid one. */
+async function readRecord(
+  directory: string,
+  authority: FetchAuthority,
+): Promise<FetchRecord | undefined> {
+  const path = join(directory, FETCH_RECORD);
+  if (!exists(path)) return undefined;
+  try {
+    const status = await stat(path);
+    if (!status.isFile() || status.size > LONGEST_FETCH_RECORD) return undefined;
+    const record = parseFetchRecord(await readFile(path), authority);
+    return typeof record === 'string' ? undefined : record;
+  } catch (error) {
+    const code = errorCode(error);
+    // A lack of resources passes, so the record must not be taken as missing.
+    if (isExhaustion(code)) throw new StoreFault(`${path}: ${describeSystemError(error)}`, error);
+    // Any other unreadable record is replaced, or the write fails.
+    if (code !== '') return undefined;
+    throw error;
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+  if (!(await isFile(path))) return undefined;
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes === undefined ? undefined : sha256(bytes);
+}
+
+/** Deletes a robots.txt that no longer counts, unless somebody has replaced it. */
+async function discard(directory: string, digest: string): Promise<void> {
+  const path = join(directory, ROBOTS_TXT);
+  if ((await digestOf(path)) === digest) await unlink(path).catch(() => {});
+}
+
+function removeLeftovers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    // Another run may have deleted it already.
+    if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
+  }
+}
+
+/** The fault if an authority's files cannot be written. */
+function unkept(directory: string, cause: unknown): StoreFault {
+  return new StoreFault(`${directory}: cannot be written: ${describeSystemError(cause)}`, cause);
+}
+
+function unwritable(path: string, cause: unknown): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  return new RobotsFilterError(
+    'output',
+    `${path}: cannot be written: ${describeSystemError(cause)}. Use a --robots-dir that this user may write to, with free space. What was fetched before is kept.`,
+    { cause },
+  );
+}
+
+function unreadable(path: string, cause: unknown): RobotsFilterError {
+  return new RobotsFilterError(
+    'input',
+    `${path}: cannot be read: ${describeSystemError(cause)}. Make it readable for this user (chmod +rx).`,
+    { cause },
+  );
+}
+
+/** A fault in reading or writing the record of one authority. Others are not affected. */
+export class StoreFault extends Error {
+  readonly systemCode: string;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'StoreFault';
+    this.systemCode = errorCode(cause);
+  }
+
+  /** Whether the fault may pass, because the process has run out of a resource. */
+  get isPassing(): boolean {
+    return isExhaustion(this.systemCode);
+  }
+}
+
+/** Codes for something else in place of a file or directory of the authority. */
+const IN_THE_WAY: readonly string[] = [
+  'EEXIST',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+  'ENOTDIR',
+  'ENOTEMPTY',
+];
+
+/** Whether an error from within the directory of an authority concerns that authority alone. */
+function concernsOneAuthority(error: unknown): boolean {
+  const code = errorCode(error);
+  return IN_THE_WAY.includes(code) || isExhaustion(code) || code === 'EACCES' || code === 'EPERM';
+}
+
+/**
+ * Whether an error in creating that directory concerns that authority alone. Without the permission
+ * to create it, no other can be created either.
+ */
+function concernsOneDirectory(error: unknown): boolean {
+  const code = errorCode(error);
+  return IN_THE_WAY.includes(code) || isExhaustion(code);
+}
+
+/*
+ * A temporary file has the name .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp. It is hidden, so that nobody
+ * reads it as a robots.txt. MACHINE and PROCESS tell whether its writer still lives.
+ */
+
+const dataSync = promisify(fdatasync);
+
+/** Milliseconds after which a file of a writer on another machine counts as abandoned. */
+const ABANDONED_AFTER = 60 * 60 * 1000;
+
+const SUFFIX = '.tmp';
+
+/** Creates names that no other run creates. */
+export class TemporaryNames {
+  readonly #run = randomBytes(4).toString('hex');
+  #number = 0;
+
+  next(name: string): string {
+    return `.${name}.${MACHINE}-${process.pid}-${this.#run}-${this.#number++}${SUFFIX}`;
+  }
+}
+
+/** A complete file on disk that has not been renamed yet. */
+interface Temporary {
+  readonly path: string;
+  readonly target: string;
+}
+
+/** The new content of a file. */
+interface Replacement {
+  readonly name: string;
+  readonly temporaryName: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Replaces files in a directory: writes temporary files, syncs them, then renames them one after
+ * another. A reader sees the old file or the new one.
+ *
+ * If a directory has the name of one of the files, none is renamed. If a rename fails, the later
+ * files are not renamed.
+ */
+async function replaceInOrder(
+  directory: string,
+  replacements: readonly Replacement[],
+): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    replacements.map((replacement) => writeTemporary(directory, replacement)),
+  );
+  const waiting = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value] : [],
+  );
+  try {
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+    }
+    for (const { target } of waiting) refuseDirectory(target);
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      renameSync(next.path, next.target);
+      finished(next.path);
+      waiting.shift();
+    }
+  } finally {
+    for (const { path } of waiting) remove(path);
+  }
+}
+
+/**
+ * Only the sync uses Node's thread pool. Its four threads wait for disks when many files are
+ * written, and every other call would have to wait for them.
+ */
+async function writeTemporary(
+  directory: string,
+  { name, temporaryName, bytes }: Replacement,
+): Promise<Temporary> {
+  const path = join(directory, temporaryName);
+  begun(path);
+  const descriptor = open(path);
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(descriptor, bytes, written);
+    }
+    await dataSync(descriptor);
+  } catch (error) {
+    remove(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  return { path, target: join(directory, name) };
+}
+
+/** Throws the error of `rename` for a directory, before anything is renamed. */
+function refuseDirectory(target: string): void {
+  if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  const error = new Error(`EISDIR: ${target} is a directory`);
+  throw Object.assign(error, { code: 'EISDIR', syscall: 'rename', path: target });
+}
+
+function remove(path: string): void {
+  rmSync(path, { force: true });
+  finished(path);
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'wx');
+  } catch (error) {
+    finished(path);
+    throw error;
+  }
+}
+
+/** Whether a file is a temporary one whose writer was killed. */
+function isLeftover(directory: string, name: string): boolean {
+  if (!name.startsWith('.robots.') || !name.endsWith(SUFFIX)) return false;
+  const [machine, pid] = (name.slice(0, -SUFFIX.length).split('.').at(-1) ?? '').split('-');
+  if (machine === MACHINE && !isRunning(Number(pid))) return true;
+  const status = statSync(join(directory, name), { throwIfNoEntry: false });
+  return status !== undefined && Date.now() - status.mtimeMs > ABANDONED_AFTER;
+}

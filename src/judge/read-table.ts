@@ -1,0 +1,111 @@
+import { readSync } from 'node:fs';
+import { readOpened } from '../files/openings.js';
+import { Checksum } from '../kernel/hashes.js';
+import { HEADER_BYTES } from '../table/format.js';
+
+/** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
+export const READ_BYTES = 4 * 1024 * 1024;
+const READS_AHEAD = 8;
+/** Bytes of one read of a compressed table. */
+const COMPRESSED_READ_BYTES = 256 * 1024;
+/** Stands for a position in a file: continue where the last read ended. */
+const FROM_PIPE = null;
+
+/** Yields `head`, which has been read already, and then the rest. */
+export async function* readPieces(
+  descriptor: number,
+  head: Uint8Array,
+  isFile: boolean,
+): AsyncGenerator<Uint8Array> {
+  yield head;
+  let position = head.length;
+  for (;;) {
+    const room = new Uint8Array(COMPRESSED_READ_BYTES);
+    const piece = await readPiece(descriptor, room, isFile ? position : FROM_PIPE);
+    if (piece.length > 0) yield piece;
+    if (piece.length < room.length) return;
+    position += piece.length;
+  }
+}
+
+/** Reads the first bytes: the header, if this is a table. */
+export async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array> {
+  const room = new Uint8Array(HEADER_BYTES);
+  return isFile ? readAtOnce(descriptor, room) : await readPiece(descriptor, room, FROM_PIPE);
+}
+
+/**
+ * Reads a table; returns its length and checksum.
+ *
+ * @param bytes where to read it to
+ * @param head the bytes that have been read of a pipe; `undefined` for a file, which is read by
+ *   position
+ */
+export async function readAll(
+  descriptor: number,
+  bytes: Uint8Array,
+  head: Uint8Array | undefined,
+): Promise<{ length: number; checksum: number }> {
+  const checksum = new Checksum();
+  if (head === undefined && bytes.length <= READ_BYTES) {
+    const table = readAtOnce(descriptor, bytes);
+    checksum.update(table);
+    return { length: table.length, checksum: checksum.value };
+  }
+  const pieces: Promise<Uint8Array>[] = [];
+  const readsAhead = head === undefined ? READS_AHEAD : 1;
+  let length = head?.length ?? 0;
+  let asked = length;
+  if (head !== undefined) {
+    bytes.set(head);
+    checksum.update(head);
+  }
+  try {
+    for (;;) {
+      while (asked < bytes.length && pieces.length < readsAhead) {
+        const room = bytes.subarray(asked, asked + READ_BYTES);
+        pieces.push(readPiece(descriptor, room, head === undefined ? asked : FROM_PIPE));
+        asked += READ_BYTES;
+      }
+      const piece = await pieces.shift();
+      // An empty piece is the end of the file, which may have been truncated in the meantime.
+      if (piece === undefined || piece.length === 0) break;
+      checksum.update(piece);
+      length += piece.length;
+      if (piece.length < READ_BYTES) break;
+    }
+  } finally {
+    await Promise.allSettled(pieces); // so that no read meets a closed descriptor
+  }
+  return { length, checksum: checksum.value };
+}
+
+/**
+ * Fills `room` from the beginning of a file; returns the filled part. Nothing could be done
+ * meanwhile, and threads for reading take a millisecond to start and to end.
+ */
+function readAtOnce(descriptor: number, room: Uint8Array): Uint8Array {
+  let filled = 0;
+  while (filled < room.length) {
+    const bytesRead = readSync(descriptor, room, filled, room.length - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return room.subarray(0, filled);
+}
+
+/** Fills `room` from a position in the file, or FROM_PIPE; returns the filled part. */
+async function readPiece(
+  descriptor: number,
+  room: Uint8Array,
+  position: number | typeof FROM_PIPE,
+): Promise<Uint8Array> {
+  let filled = 0;
+  while (filled < room.length) {
+    const from = position === FROM_PIPE ? FROM_PIPE : position + filled;
+    const bytesRead = await readOpened(descriptor, room.subarray(filled), from);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return room.subarray(0, filled);
+}

@@ -1,0 +1,407 @@
+import {
+  checkItems,
+  checkOptions,
+  checkPath,
+  isBytes,
+  type OptionKinds,
+  shownValue,
+} from '../base/arguments.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { Judge, type Judgement, type JudgeTarget, ListJudge } from '../kernel/judge.js';
+import type { Preferences } from '../protocol/preferences.js';
+import type { Rule } from '../protocol/robots-file.js';
+import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
+import type { Profile, Verdict } from '../protocol/verdict.js';
+import type { VerifiedTable } from '../verify/verify-table.js';
+import { HostRecords } from './host-records.js';
+import { readTable } from './open-table.js';
+import {
+  type Bank,
+  banksOf,
+  placeTable,
+  queryTablesIn,
+  TABLE_ADDRESS,
+  type TableMemory,
+} from './table-memory.js';
+
+export type { TableMemory } from './table-memory.js';
+
+/** Options of `Table.open`. */
+export interface TableOpenOptions {
+  /** Verifies the table before use: see `Table.verify`. Default false. */
+  readonly verify?: boolean | undefined;
+}
+
+const OPEN_OPTIONS: OptionKinds<TableOpenOptions> = { verify: 'boolean' };
+
+/** Options of `Table.filter`. */
+export interface TableFilterOptions<Item> {
+  /** The URL of an item. Default: the item itself, which is then a string. */
+  readonly url?: ((item: Item) => string) | undefined;
+  /** Whether URLs without a robots.txt in the table pass. Default `deny`: they do not. */
+  readonly unknown?: 'allow' | 'deny' | undefined;
+}
+
+const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
+  url: 'function',
+  unknown: ['allow', 'deny'],
+};
+
+let memoryOf: (table: Table) => TableMemory;
+let tableOf: (memory: TableMemory, name: string) => Table;
+
+/** The compiled robots.txt files of many hosts: immutable, in memory that all threads share. */
+export class Table {
+  readonly #memory: TableMemory;
+  readonly #name: string;
+  #tableJudge: TableJudge | undefined;
+  #hostRecords: HostRecords | undefined;
+
+  static {
+    memoryOf = (table) => table.#memory;
+    tableOf = (memory, name) => new Table(memory, name);
+  }
+
+  private constructor(memory: TableMemory, name: string) {
+    this.#memory = memory;
+    this.#name = name;
+  }
+
+  /**
+   * Makes a table from bytes that `TableBuilder.build` returned. Copies the bytes unless they lie
+   * in memory of `allocateTable`; in that case they must not change afterwards.
+   *
+   * @param name the name of the table in messages
+   * @throws RobotsFilterError `table` if the bytes are damaged, truncated, foreign or of another
+   *   version
+   */
+  static from(bytes: Uint8Array, name = 'the table'): Table {
+    if (!isBytes(bytes)) {
+      const remedy = 'Pass the bytes of TableBuilder.build; Table.open takes a path';
+      throw new RobotsFilterError('usage', `the table is ${shownValue(bytes)}. ${remedy}`);
+    }
+    return new Table(placeTable(bytes, name), name);
+  }
+
+  /**
+   * Opens a table file or a pipe, compressed (gzip, zstd) or not, or a table in shards, by its
+   * directory or manifest: reads it into shared memory and checks it against damage. Use `verify`
+   * for tables of others.
+   *
+   * @throws RobotsFilterError `input` if the file cannot be read; `table` if it is damaged,
+   *   truncated, foreign or of another version, or if it cannot be verified; `limit` if it is in
+   *   one piece and does not fit in 4 GiB
+   */
+  static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
+    checkPath('Table.open', path);
+    checkOptions('Table.open', options, OPEN_OPTIONS);
+    const table = new Table(await readTable(path), path);
+    if (options.verify === true) await table.verify();
+    return table;
+  }
+
+  /**
+   * Proves that no look-up and no explanation can read outside the table or run without end, and
+   * that its hosts and rules are found. Reads the table once. The verdicts remain those of the
+   * table's maker.
+   *
+   * @throws RobotsFilterError `table`, with the section, the byte and the fault. Do not use the
+   *   table then
+   */
+  async verify(): Promise<VerifiedTable> {
+    // Loaded on demand, because most runs verify no table.
+    const { verifyShards, verifyTable } = await import('../verify/verify-table.js');
+    const { shards, header } = this.#memory;
+    if (shards.length === 0) return verifyTable(this.bytes, header, this.#name);
+    return verifyShards(shards, this.#name);
+  }
+
+  /** The profile that the table was compiled for, under which it answers. */
+  get profile(): Profile {
+    return this.#memory.header.profile;
+  }
+
+  /** Number of hosts. */
+  get hosts(): number {
+    return this.#memory.header.hosts;
+  }
+
+  /**
+   * The bytes of the table, as `save` writes them. Do not change them.
+   *
+   * @throws RobotsFilterError `usage` for a table in shards, which are files of their own
+   */
+  get bytes(): Uint8Array {
+    if (this.#memory.shards.length > 0) {
+      const remedy = 'Copy its directory, or open one of its parts';
+      throw new RobotsFilterError('usage', `${this.#name} is a table in shards. ${remedy}`);
+    }
+    return new Uint8Array(
+      this.#memory.arena.memory.buffer,
+      TABLE_ADDRESS,
+      this.#memory.header.length,
+    );
+  }
+
+  /**
+   * Writes the table to a file. The file is replaced when it is complete and on disk: a reader sees
+   * the old file or the whole new one.
+   *
+   * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays;
+   *   `usage` for a table in shards
+   */
+  async save(path: string): Promise<void> {
+    checkPath('Table.save', path);
+    // Loaded on demand, because it loads node:crypto.
+    const { ReplacementFile } = await import('../files/replacement.js');
+    const { bytes } = this;
+    const file = await ReplacementFile.create(path);
+    try {
+      await file.write(bytes);
+      await file.commit(true);
+    } finally {
+      await file.discard();
+    }
+  }
+
+  /**
+   * Judges whether the agent may fetch the URL. The verdict is `unknown` if the table has no
+   * robots.txt for the URL's scheme, host and port.
+   *
+   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @throws RobotsFilterError `usage` if the URL is neither a string nor bytes, the agent is not a
+   *   product token, or a reduced table cannot answer for it
+   */
+  verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
+    return this.#judge.judge(url, agent);
+  }
+
+  /**
+   * The verdicts on many URLs, in their order. Several times as fast as `verdict` for each.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
+    if (!Array.isArray(urls)) {
+      const remedy = 'Pass an array of strings; verdict takes one URL, filterStream a stream';
+      throw new RobotsFilterError('usage', `urls is ${shownValue(urls)}. ${remedy}`);
+    }
+    return this.#judge.verdicts(urls, agent);
+  }
+
+  /**
+   * Whether the agent may fetch the URL: whether the verdict is `allow`. Faster than `verdict`.
+   * Both this and `isDisallowed` are false for a URL that is `unknown` or `invalid`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isAllowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    return this.#judge.verdict(url, agent) === 'allow';
+  }
+
+  /**
+   * Whether the verdict is `deny`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isDisallowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    return this.#judge.verdict(url, agent) === 'deny';
+  }
+
+  /**
+   * The rules that an agent obeys on the URL's host, in the order of the file. Rules that others
+   * always override are not in the table. Empty if the table has no rules for the URL.
+   *
+   * A pattern is as written. If it is longer than 1,000 bytes, not UTF-8, or contains U+FFFD, it
+   * is in canonical form, which matches the same and has the same specificity. So may be one of
+   * nearly 1,000 bytes that ends in U+2026.
+   *
+   * @param url an http, https or ftp URL, of which only the scheme, host and port count
+   * @throws RobotsFilterError as `verdict`
+   */
+  rulesFor(url: string | Uint8Array, agent: string | readonly string[]): Rule[] {
+    return this.#records.rulesFor(url, agent);
+  }
+
+  /**
+   * The `Crawl-delay` for an agent on the URL's host, as `Robots.crawlDelay`. The table must have
+   * been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  crawlDelay(url: string | Uint8Array, agent: string | readonly string[]): number | undefined {
+    return this.#records.crawlDelay(url, agent);
+  }
+
+  /**
+   * The URLs of the `Sitemap` records of the URL's host, as written. A URL of more than 4,096 bytes
+   * is left out. The table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  sitemaps(url: string | Uint8Array): string[] {
+    return this.#records.sitemaps(url);
+  }
+
+  /**
+   * What the URL's host says to an agent about the use of content, as `Robots.preferences`. The
+   * table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  preferences(url: string | Uint8Array, agent: string | readonly string[]): Preferences {
+    return this.#records.preferences(url, agent);
+  }
+
+  /**
+   * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
+   * it has been used. Items are URLs, or anything with a URL.
+   *
+   * @param items an array, an iterable, an async iterable, or a Readable of objects
+   * @throws RobotsFilterError as `verdict`, when the items are iterated over; `usage` at once for
+   *   anything else than items, as for a stream of bytes: see `filterStream`
+   */
+  filter<Item>(
+    items: AsyncIterable<Item> | Iterable<Item>,
+    agent: string | readonly string[],
+    options: TableFilterOptions<Item> = {},
+  ): AsyncGenerator<Item> {
+    checkOptions('Table.filter', options, FILTER_OPTIONS);
+    checkItems('Table.filter', items);
+    const { url = (item: Item) => item as string, unknown = 'deny' } = options;
+    const judge = this.#judge;
+    async function* passing(): AsyncGenerator<Item> {
+      for await (const item of items) {
+        const verdict = judge.verdict(url(item), agent);
+        if (verdict === 'allow' || (verdict === 'unknown' && unknown === 'allow')) yield item;
+      }
+    }
+    return passing();
+  }
+
+  get #records(): HostRecords {
+    this.#hostRecords ??= new HostRecords(this.#memory.view, this.profile, this.#name);
+    return this.#hostRecords;
+  }
+
+  /** What judges URLs on the calling thread, made for the first verdict. */
+  get #judge(): TableJudge {
+    this.#tableJudge ??= new TableJudge(this.#memory, this.#name);
+    return this.#tableJudge;
+  }
+}
+
+/**
+ * The memory of a table, for the other modules of this package.
+ *
+ * @throws RobotsFilterError `usage` for anything but a table
+ */
+export function tableMemory(table: Table): TableMemory {
+  if (table instanceof Table) return memoryOf(table);
+  const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
+  throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
+}
+
+/**
+ * Opens of a table in shards only those of some hosts, for questions about these hosts.
+ *
+ * @param hosts canonical hosts; `undefined` for all
+ * @throws RobotsFilterError as `Table.open`
+ */
+export async function openForHosts(path: string, hosts?: readonly string[]): Promise<Table> {
+  return tableIn(await readTable(path, { hosts }), path);
+}
+
+/** The table that lies in some memories, for the other modules of this package. */
+export function tableIn(memory: TableMemory, name: string): Table {
+  return tableOf(memory, name);
+}
+
+/** Number of agents about which warnings are given: a program may ask for any number. */
+const MOST_WARNED = 64;
+
+type CheckAgent = JudgeTarget['checkAgent'];
+
+/** Judges URLs in one memory of a table. */
+class BankJudge {
+  readonly judge: Judge;
+  readonly target: JudgeTarget;
+  readonly #bank: Bank;
+  #lists: ListJudge | undefined;
+
+  constructor(bank: Bank, { header, table, view, shards }: TableMemory, checkAgent: CheckAgent) {
+    this.#bank = bank;
+    this.judge = new Judge(bank.arena);
+    this.target = {
+      profile: header.profile,
+      table,
+      anyHost: 0,
+      tokenNumber: (token) => view.tokenNumber(token),
+      shards: queryTablesIn(bank, shards),
+      checkAgent,
+    };
+  }
+
+  list(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
+    this.#lists ??= new ListJudge(this.#bank.arena, this.judge);
+    return this.#lists.judge(urls, agent, this.target);
+  }
+}
+
+/**
+ * Judges URLs by a table, on the calling thread. If the table lies in several memories, they are
+ * asked one after another: only that of the host's shard knows the host.
+ */
+export class TableJudge {
+  readonly #first: BankJudge;
+  readonly #others: readonly BankJudge[];
+
+  /** @param name the table's name in warnings */
+  constructor(memory: TableMemory, name = 'the table') {
+    const { view, hosts } = memory;
+    const warned = new Set<string>();
+    const checkAgent: CheckAgent = (agent) => {
+      view.checkAgent(agent);
+      if (hosts === 0 || view.isReduced || warned.has(agent.name)) return;
+      if (warned.size === MOST_WARNED) return;
+      warned.add(agent.name);
+      void warnOfMisspeltAgents([agent], view, name);
+    };
+    const [first, ...others] = banksOf(memory).map(
+      (bank) => new BankJudge(bank, memory, checkAgent),
+    );
+    this.#first = first as BankJudge;
+    this.#others = others;
+  }
+
+  /** @throws RobotsFilterError as `Judge.judge` */
+  judge(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
+    const { judge, target } = this.#first;
+    let judgement = judge.judge(url, agent, target);
+    for (const other of this.#others) {
+      if (judgement.verdict !== 'unknown') break;
+      judgement = other.judge.judge(url, agent, other.target);
+    }
+    return judgement;
+  }
+
+  /** As `judge`; the verdict alone takes less time. */
+  verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
+    const { judge, target } = this.#first;
+    const verdict = judge.verdict(url, agent, target);
+    if (verdict !== 'unknown' || this.#others.length === 0) return verdict;
+    return this.judge(url, agent).verdict;
+  }
+
+  /** The verdicts on many URLs, in their order. */
+  verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
+    const verdicts = this.#first.list(urls, agent);
+    for (const bank of this.#others) {
+      const places = [...verdicts.keys()].filter((place) => verdicts[place] === 'unknown');
+      const asked = places.map((place) => urls[place] as string);
+      const found = bank.list(asked, agent);
+      for (const [index, place] of places.entries()) verdicts[place] = found[index] as Verdict;
+    }
+    return verdicts;
+  }
+}

@@ -1,0 +1,446 @@
+/**
+ * The last phase of a line (RFC 9309 sections 2.2.1 and 2.3.1): the line's robots record and the
+ * query's agents give a result for each agent.
+ */
+
+import {
+  BACKSLASH,
+  COLON,
+  CR,
+  DIGIT_2,
+  DOT,
+  HASH,
+  LF,
+  LOWER_CASE_BIT,
+  LOWER_E,
+  PERCENT,
+  QUESTION_MARK,
+  SEMICOLON,
+  SLASH,
+  TAB,
+} from '../../base/ascii';
+import {
+  ACCESS_SUCCESSFUL,
+  ACCESS_UNAVAILABLE,
+  GROUP_BYTES,
+  GROUP_LINE,
+  ROBOTS_ACCESS,
+} from '../../table/format';
+import {
+  AGENT_BYTES,
+  AGENT_CHAIN,
+  AGENT_CHAIN_COUNT,
+  ALLOW,
+  CHAIN_BYTES,
+  CHAIN_TOKEN,
+  COPY_MARGIN,
+  DENY,
+  GROUPS_LINK,
+  GROUPS_LIST,
+  LINE_AUTHORITY,
+  LINE_GROUPS,
+  LINE_NON_CANONICAL,
+  LINE_OUTCOME,
+  LINE_OWNED,
+  LINE_PATH,
+  LINE_PATH_END,
+  LINE_ROBOTS,
+  LINE_TEXT,
+  LINE_TEXT_END,
+  LINE_URL,
+  LINE_URL_END,
+  MATCH_FORM,
+  MATCH_LINE,
+  MATCH_PREFIX,
+  QUERY_AGENT_COUNT,
+  QUERY_AGENTS,
+  QUERY_FLAGS,
+  QUERY_GOOGLE,
+  QUERY_TABLE,
+  QUERY_UNKNOWN,
+  REASON_NO_GROUP,
+  REASON_NO_RULE,
+  REASON_OVER_BUDGET,
+  REASON_ROBOTS_TXT,
+  REASON_RULE,
+  REASON_UNAVAILABLE,
+  REASON_UNKNOWN_HOST,
+  REASON_UNREACHABLE,
+  RESULT_AUTOMATON,
+  RESULT_BYTES,
+  RESULT_FORM,
+  RESULT_GROUPS,
+  RESULT_LINE,
+  RESULT_MATCH,
+  RESULT_OUTCOME,
+  RESULT_PATH,
+  RESULT_PREFIX,
+  RESULT_RANK,
+  RESULT_SOURCE,
+  WORKER_RESULTS,
+} from '../layout';
+import { copyShort, DOT_TXT, findByte, OTS_DOT, SLASH_ROB, SLASH_SLASH, splat } from './bytes';
+import { canonicalise } from './canonical';
+import { groupsOf, groupsOfAny, resolveGroups } from './look-up';
+import { charge, GROUP_COST, grantBudget, isSpent, match, OVER_BUDGET } from './match';
+import { claimScratch, PENDING } from './memory';
+import { dropWhiteSpace, holdsDropped, isSlash } from './url';
+
+/**
+ * Leaves a result for each agent in the worker block. `scratch` has the room that `preparePath`
+ * asks for.
+ */
+export function decide(query: usize, worker: usize, line: usize, scratch: usize): void {
+  const outcome = load<i32>(line, LINE_OUTCOME);
+  if (outcome !== PENDING) {
+    giveOutcome(query, worker, outcome, 0);
+    return;
+  }
+  if (load<u32>(line, LINE_ROBOTS) === 0) {
+    giveOutcome(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
+    return;
+  }
+  if (isGoogle(query)) prepareGooglePath(line, scratch);
+  else preparePath(line, scratch);
+  decideByRobots(query, worker, line);
+}
+
+function isGoogle(query: usize): bool {
+  return (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
+}
+
+/** Gives every agent the same outcome. */
+function giveOutcome(query: usize, worker: usize, outcome: i32, source: usize): void {
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  let result = worker + WORKER_RESULTS;
+  for (let i = 0; i < agents; i++) {
+    store<i32>(result, outcome, RESULT_OUTCOME);
+    store<i32>(result, 0, RESULT_RANK);
+    store<u32>(result, source, RESULT_SOURCE);
+    result += RESULT_BYTES;
+  }
+}
+
+/** `/robots.txt`, exactly: implicitly allowed (RFC 9309 section 2.2.2). */
+function isRobotsTxt(path: usize, end: usize): bool {
+  return (
+    end - path === 11 &&
+    load<i32>(path) === SLASH_ROB &&
+    load<i32>(path, 4) === OTS_DOT &&
+    load<i32>(path, 7) === DOT_TXT
+  );
+}
+
+/** Decides about the line's path by the line's robots record, for every agent of the query. */
+function decideByRobots(query: usize, worker: usize, line: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const robots: usize = load<u32>(line, LINE_ROBOTS);
+  const source: usize = load<u32>(line, LINE_AUTHORITY);
+  const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
+  if (!isGoogle(query) && isRobotsTxt(load<u32>(line, LINE_TEXT), load<u32>(line, LINE_TEXT_END))) {
+    giveOutcome(query, worker, (ALLOW << 4) | REASON_ROBOTS_TXT, source);
+    return;
+  }
+  if (access !== ACCESS_SUCCESSFUL) {
+    const outcome =
+      access === ACCESS_UNAVAILABLE
+        ? (ALLOW << 4) | REASON_UNAVAILABLE
+        : (DENY << 4) | REASON_UNREACHABLE;
+    giveOutcome(query, worker, outcome, source);
+    return;
+  }
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  const any = agents > 1 ? groupsOfAny(table, robots) : 0;
+  let agent: usize = load<u32>(query, QUERY_AGENTS);
+  let result = worker + WORKER_RESULTS;
+  for (let i = 0; i < agents; i++) {
+    // The first agent's groups are known from the look-up.
+    if (i === 0) store<u64>(result, load<u64>(line, LINE_GROUPS), RESULT_GROUPS);
+    else resolveGroups(agent, table, robots, any, result + RESULT_GROUPS);
+    decideForAgent(query, line, agent, result, i);
+    store<u32>(result, source, RESULT_SOURCE);
+    agent += AGENT_BYTES;
+    result += RESULT_BYTES;
+  }
+}
+
+/**
+ * Fills in the result of the agent with this index. RESULT_GROUPS has the groups that the agent
+ * obeys.
+ */
+function decideForAgent(query: usize, line: usize, agent: usize, result: usize, index: i32): void {
+  const links = load<i32>(agent, AGENT_CHAIN_COUNT);
+  const link = load<i32>(result, RESULT_GROUPS + GROUPS_LINK);
+  const list: usize = load<u32>(result, RESULT_GROUPS + GROUPS_LIST);
+  store<i32>(result, 0, RESULT_RANK);
+  if (list === 0) {
+    store<i32>(result, (ALLOW << 4) | REASON_NO_GROUP, RESULT_OUTCOME);
+    return;
+  }
+  // google/robotstxt merges all groups that name any of the chain's tokens.
+  const merged = isGoogle(query) && links > 1 && link >= 0;
+  if (!merged && isDecidedBefore(result, index, list)) return;
+  grantBudget(load<u32>(line, LINE_TEXT_END) - load<u32>(line, LINE_TEXT));
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  let affordable = consider(line, result, table, list);
+  if (merged) {
+    // No other agent shares such a result.
+    store<u32>(result, 0, RESULT_GROUPS + GROUPS_LIST);
+    const robots: usize = load<u32>(line, LINE_ROBOTS);
+    const chain: usize = load<u32>(agent, AGENT_CHAIN);
+    for (let i = link + 1; affordable && i < links; i++) {
+      const token = load<i32>(chain + <usize>i * CHAIN_BYTES, CHAIN_TOKEN);
+      const further = groupsOf(table, robots, token);
+      if (further !== 0) affordable = consider(line, result, table, further);
+    }
+  }
+  if (!affordable) {
+    store<i32>(result, 0, RESULT_RANK);
+    store<i32>(result, (DENY << 4) | REASON_OVER_BUDGET, RESULT_OUTCOME);
+    return;
+  }
+  const rank = load<i32>(result, RESULT_RANK);
+  let outcome = (ALLOW << 4) | REASON_NO_RULE;
+  if (rank !== 0) outcome = ((rank & 1) !== 0 ? ALLOW << 4 : DENY << 4) | REASON_RULE;
+  store<i32>(result, outcome, RESULT_OUTCOME);
+}
+
+/** How many earlier agents are searched for one with the same groups. */
+const REMEMBERED: i32 = 8;
+
+/**
+ * Copies the result of an earlier agent with the same list of groups; returns false if there is no
+ * such agent. The two vectors are RESULT_SHARED_BYTES.
+ */
+function isDecidedBefore(result: usize, index: i32, list: usize): bool {
+  const earliest = max(index - REMEMBERED, 0);
+  for (let i = index - 1; i >= earliest; i--) {
+    const earlier = result - <usize>(index - i) * RESULT_BYTES;
+    if (<usize>load<u32>(earlier, RESULT_GROUPS + GROUPS_LIST) !== list) continue;
+    v128.store(result, v128.load(earlier));
+    v128.store(result, v128.load(earlier, 16), 16);
+    return true;
+  }
+  return false;
+}
+
+/**
+ * Matches the line's path against the groups of a list; a rule that wins over the rule in `result`
+ * replaces it. Returns false if the budget was not enough: then `result` is undefined.
+ */
+function consider(line: usize, result: usize, table: usize, list: usize): bool {
+  const path: usize = load<u32>(line, LINE_TEXT);
+  const end: usize = load<u32>(line, LINE_TEXT_END);
+  const found = result + RESULT_MATCH;
+  let group = table + list;
+  for (let followed = true; followed; group += GROUP_BYTES) {
+    const offset = load<u32>(group);
+    const lines = load<u32>(group, GROUP_LINE);
+    followed = (lines & 1) !== 0;
+    // The first group is always affordable, so a single group is matched without asking.
+    if (followed && isSpent()) return false;
+    if (offset === 0) {
+      charge(GROUP_COST);
+      continue;
+    }
+    const automaton = table + offset;
+    const rank = match(automaton, path, end, found);
+    if (rank === OVER_BUDGET) return false;
+    const held = load<i32>(result, RESULT_RANK);
+    if (rank === 0 || rank < held) continue;
+    const ruleLine = (lines >> 1) + load<u32>(found, MATCH_LINE);
+    if (rank === held && ruleLine >= load<u32>(result, RESULT_LINE)) continue;
+    store<u32>(result, automaton, RESULT_AUTOMATON);
+    store<i32>(result, rank, RESULT_RANK);
+    store<u32>(result, ruleLine, RESULT_LINE);
+    store<u32>(result, load<u32>(found, MATCH_FORM), RESULT_FORM);
+    store<u32>(result, load<u32>(found, MATCH_PREFIX), RESULT_PREFIX);
+    store<u32>(result, path, RESULT_PATH);
+  }
+  return true;
+}
+
+/**
+ * Turns the raw path and query of a URL into the text that patterns are compared with (spec note
+ * C). Dot segments are removed as the WHATWG URL Standard says, and the rest is in canonical form.
+ * Most paths are canonical already, and are matched in place.
+ */
+
+/** Bytes that `copyShort` and `canonicalise` may write after the address that they return. */
+const VECTOR_MARGIN: usize = 32;
+
+/** Stores the text that patterns are compared with; readable up to 64 bytes past its end. */
+function setText(line: usize, from: usize, end: usize): void {
+  store<u32>(line, from, LINE_TEXT);
+  store<u32>(line, end, LINE_TEXT_END);
+}
+
+/**
+ * Prepares the path and query of a line. `scratch` has room for four times their bytes and
+ * SCRATCH_MARGIN.
+ */
+function preparePath(line: usize, scratch: usize): void {
+  const from: usize = load<u32>(line, LINE_PATH);
+  const nonCanonical: usize = load<u32>(line, LINE_NON_CANONICAL);
+  let end: usize = load<u32>(line, LINE_PATH_END);
+  if (nonCanonical > from && (nonCanonical === end || load<u8>(nonCanonical) === HASH)) {
+    setText(line, from, nonCanonical);
+    return;
+  }
+  end = findByte(HASH, nonCanonical, end);
+  if (nonCanonical <= from || mayNeedRewriting(nonCanonical, end)) {
+    rewritePath(line, from, end, scratch);
+    return;
+  }
+  claimScratch(scratch, 3 * (end - from) + VECTOR_MARGIN);
+  const copied = copyShort(from, <i32>(nonCanonical - from), scratch);
+  const inQuery = findByte(QUESTION_MARK, from, nonCanonical) < nonCanonical;
+  setText(line, scratch, canonicalise(nonCanonical, end, copied, inQuery));
+}
+
+/**
+ * Prepares the path and query `from`–`end`, which may hold dot segments, backslashes, or bytes that
+ * the URL Standard drops. If the line owns these bytes, they are overwritten, and so may be
+ * COPY_MARGIN after them.
+ */
+function rewritePath(line: usize, from: usize, end: usize, scratch: usize): void {
+  let owned = load<u32>(line, LINE_OWNED) !== 0;
+  if (holdsDropped(from, end)) {
+    if (!owned) claimScratch(scratch, end - from + COPY_MARGIN);
+    const copy = owned ? from : scratch;
+    end = dropWhiteSpace(from, end, copy);
+    if (!owned) scratch = end + COPY_MARGIN;
+    from = copy;
+    owned = true;
+  }
+  if (!owned) {
+    claimScratch(scratch, end - from + 1);
+    end = removeDotSegments(from, end, scratch);
+    from = scratch;
+    scratch = end;
+  } else if (from < end && isSlash(load<u8>(from))) {
+    // A path that begins with a slash never grows, so it is rewritten in place.
+    end = removeDotSegments(from, end, from);
+  } else {
+    // Make room for the missing slash of the path.
+    memory.copy(from + 1, from, end - from);
+    end = removeDotSegments(from + 1, end + 1, from);
+  }
+  claimScratch(scratch, 3 * (end - from) + VECTOR_MARGIN);
+  setText(line, scratch, canonicalise(from, end, scratch, false));
+}
+
+/**
+ * Whether `at`–`end` may hold a dot segment, a backslash, or a byte that the URL Standard drops.
+ * Reads 16 bytes past `end`, and one before `at`.
+ */
+function mayNeedRewriting(at: usize, end: usize): bool {
+  while (at < end) {
+    const bytes = v128.load(at);
+    const dots = v128.or(
+      i8x16.eq(bytes, splat(DOT)),
+      v128.and(i8x16.eq(bytes, splat(PERCENT)), i8x16.eq(v128.load(at, 1), splat(DIGIT_2))),
+    );
+    const segments = v128.and(dots, i8x16.eq(v128.load(at - 1), splat(SLASH)));
+    const dropped = v128.or(
+      i8x16.eq(bytes, splat(CR)),
+      v128.or(i8x16.eq(bytes, splat(TAB)), i8x16.eq(bytes, splat(LF))),
+    );
+    const backslashes = i8x16.eq(bytes, splat(BACKSLASH));
+    const found = i8x16.bitmask(v128.or(segments, v128.or(dropped, backslashes)));
+    if (found !== 0) return at + <usize>ctz(found) < end;
+    at += 16;
+  }
+  return false;
+}
+
+/**
+ * Prepares the text that google/robotstxt matches: the URL as given (spec notes, section 2, point
+ * 8). `scratch` has room for the URL and SCRATCH_MARGIN.
+ */
+function prepareGooglePath(line: usize, scratch: usize): void {
+  const url: usize = load<u32>(line, LINE_URL);
+  let end: usize = load<u32>(line, LINE_URL_END);
+  const start = end - url >= 2 && load<u16>(url) === SLASH_SLASH ? url + 2 : url;
+  let from = start;
+  // The `://` of a scheme, unless a path, parameters or a query begin before it.
+  for (let at = start; at < end; at++) {
+    const byte: i32 = load<u8>(at);
+    if (byte === SLASH || byte === QUESTION_MARK || byte === SEMICOLON) break;
+    if (byte === COLON && end - at >= 3 && load<u16>(at, 1) === SLASH_SLASH) {
+      from = at + 3;
+      break;
+    }
+  }
+  while (from < end) {
+    const byte: i32 = load<u8>(from);
+    if (byte === SLASH || byte === QUESTION_MARK || byte === SEMICOLON) break;
+    from++;
+  }
+  const fragment = findByte(HASH, start, end);
+  if (fragment < from) from = end;
+  else end = fragment;
+  const nul = findByte(0, from, end);
+  if (from < end && load<u8>(from) === SLASH) {
+    setText(line, from, nul);
+    return;
+  }
+  claimScratch(scratch, nul - from + 1);
+  store<u8>(scratch, SLASH);
+  memory.copy(scratch + 1, from, nul - from);
+  setText(line, scratch, scratch + 1 + (nul - from));
+}
+
+/** 1 for the segment `.`, 2 for `..`, 0 for any other; `%2e` is a dot. */
+function dotsOf(from: usize, end: usize): i32 {
+  let dots = 0;
+  while (from < end) {
+    if (load<u8>(from) === DOT) {
+      from++;
+    } else if (
+      end - from >= 3 &&
+      load<u8>(from) === PERCENT &&
+      load<u8>(from, 1) === DIGIT_2 &&
+      (load<u8>(from, 2) | LOWER_CASE_BIT) === LOWER_E
+    ) {
+      from += 3;
+    } else {
+      return 0;
+    }
+    if (++dots > 2) return 0;
+  }
+  return dots;
+}
+
+/**
+ * Writes the path and query `from`–`end` to `to`; returns the end of the written bytes. The path
+ * loses its dot segments, and `\` becomes `/`. `to` is `from`, the byte before it, or elsewhere.
+ * The result begins with a slash. It is longer than the source only if the source lacks that slash.
+ */
+function removeDotSegments(from: usize, end: usize, to: usize): usize {
+  const query = findByte(QUESTION_MARK, from, end);
+  const start = to;
+  if (from < query && isSlash(load<u8>(from))) from++;
+  while (true) {
+    const segment = from;
+    while (from < query && !isSlash(load<u8>(from))) from++;
+    const last = from >= query;
+    const dots = dotsOf(segment, from);
+    if (dots === 0) {
+      const bytes = from - segment;
+      store<u8>(to, SLASH);
+      memory.copy(to + 1, segment, bytes);
+      to += bytes + 1;
+    } else {
+      if (dots === 2 && to > start) {
+        to--;
+        while (load<u8>(to) !== SLASH) to--;
+      }
+      if (last) store<u8>(to++, SLASH);
+    }
+    if (last) break;
+    from++;
+  }
+  memory.copy(to, query, end - query);
+  return to + (end - query);
+}

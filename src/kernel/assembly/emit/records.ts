@@ -1,0 +1,337 @@
+/** JSON records: the line as read, and the members that the query adds. */
+
+import { CLOSE_BRACE, COLON, COMMA, LF, OPEN_BRACE, QUOTE, TAB } from '../../../base/ascii';
+import {
+  AGENT_NAME,
+  BAD_INPUT_LIMIT,
+  FRAGMENT_AGENT,
+  FRAGMENT_BAD_END,
+  FRAGMENT_BAD_INPUT,
+  FRAGMENT_BAD_LINE,
+  FRAGMENT_LINE,
+  FRAGMENT_REASON,
+  FRAGMENT_REASONS,
+  FRAGMENT_REASONS_OPEN,
+  FRAGMENT_RULE,
+  FRAGMENT_RULES_OPEN,
+  FRAGMENT_SOURCE,
+  FRAGMENT_STRING_CLOSE,
+  FRAGMENT_STRING_OPEN,
+  FRAGMENT_TEXT,
+  LINE_BRACE,
+  LINE_END,
+  LINE_MISSING,
+  LINE_OUTCOME,
+  LINE_START,
+  QUERY_AGENT_COUNT,
+  QUERY_EXPLAIN,
+  QUERY_FLAGS,
+  QUERY_ROW_FIELDS,
+  REASON_LINE_TOO_LONG,
+  REASON_RETURN_IN_LINE,
+  REFUSED_BYTES,
+  RESULT_LINE,
+  RESULT_OUTCOME,
+  RESULT_RANK,
+  RESULT_SOURCE,
+} from '../../layout';
+import { copy, copyShort, decimal, isControlOrSpace, splat } from '../bytes';
+import { refusedReason } from '../locate';
+import { delimiterOf, isRefusedRow, rowStart, standInOf } from '../rows';
+import {
+  agentOf,
+  byte,
+  escapeString,
+  fragment,
+  pass,
+  resultOf,
+  ruleText,
+  sourceText,
+  tokenText,
+  verdicts,
+} from './parts';
+
+/** Length that most objects and strings do not exceed: see `copy`. */
+const USUAL_RECORD: i32 = 192;
+const USUAL_STRING: i32 = 128;
+
+/**
+ * Writes an agent's name as the key of a member, with quotes and colon. Unless it is the first, a
+ * comma stands before it.
+ */
+function memberKey(agent: usize, first: bool, to: usize): usize {
+  if (!first) to = byte(COMMA, to);
+  to = byte(QUOTE, to);
+  to = copyShort(load<u32>(agent, AGENT_NAME), load<i32>(agent, AGENT_NAME + 4), to);
+  to = byte(QUOTE, to);
+  return byte(COLON, to);
+}
+
+/** Writes a fragment between quotes. */
+function quotedFragment(query: usize, index: i32, to: usize): usize {
+  to = byte(QUOTE, to);
+  to = fragment(query, index, to);
+  return byte(QUOTE, to);
+}
+
+/** Writes `{"line":12,"text":"…","agent":"…","source":"…"}`. */
+function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize {
+  to = fragment(query, FRAGMENT_LINE, to);
+  to = decimal(load<u32>(result, RESULT_LINE), to);
+  to = fragment(query, FRAGMENT_TEXT, to);
+  to = ruleText(query, result, to);
+  to = byte(QUOTE, to);
+  to = fragment(query, FRAGMENT_AGENT, to);
+  to = tokenText(agent, result, to);
+  to = byte(QUOTE, to);
+  if (load<u32>(result, RESULT_SOURCE) !== 0) {
+    to = fragment(query, FRAGMENT_SOURCE, to);
+    to = sourceText(query, result, to);
+    to = byte(QUOTE, to);
+  }
+  return byte(CLOSE_BRACE, to);
+}
+
+/** Writes the members that annotate an object, without a comma before them. */
+export function members(query: usize, worker: usize, to: usize): usize {
+  to = verdicts(query, worker, to);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
+  if (load<i32>(query, QUERY_AGENT_COUNT) === 1) {
+    const result = resultOf(worker, 0);
+    to = byte(COMMA, to);
+    to = fragment(query, FRAGMENT_REASON, to);
+    to = quotedFragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    if (load<i32>(result, RESULT_RANK) === 0) return to;
+    to = byte(COMMA, to);
+    to = fragment(query, FRAGMENT_RULE, to);
+    return ruleObject(query, agentOf(query, 0), result, to);
+  }
+  return explanations(query, worker, to);
+}
+
+/** Writes reasons and rules of several agents, each in an object with the agents' names as keys. */
+function explanations(query: usize, worker: usize, to: usize): usize {
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  to = byte(COMMA, to);
+  to = fragment(query, FRAGMENT_REASONS_OPEN, to);
+  for (let i = 0; i < agents; i++) {
+    to = memberKey(agentOf(query, i), i === 0, to);
+    to = quotedFragment(
+      query,
+      FRAGMENT_REASONS + (load<i32>(resultOf(worker, i), RESULT_OUTCOME) & 15),
+      to,
+    );
+  }
+  to = byte(CLOSE_BRACE, to);
+  let first = true;
+  for (let i = 0; i < agents; i++) {
+    const result = resultOf(worker, i);
+    if (load<i32>(result, RESULT_RANK) === 0) continue;
+    if (first) {
+      to = byte(COMMA, to);
+      to = fragment(query, FRAGMENT_RULES_OPEN, to);
+    }
+    to = memberKey(agentOf(query, i), first, to);
+    to = ruleObject(query, agentOf(query, i), result, to);
+    first = false;
+  }
+  return first ? to : byte(CLOSE_BRACE, to);
+}
+
+/** Writes the beginning of an object that holds the line, which is a JSON string. */
+function openString(query: usize, line: usize, to: usize): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const bytes = <i32>(<usize>load<u32>(line, LINE_END) - start);
+  to = fragment(query, FRAGMENT_STRING_OPEN, to);
+  to = copy(start, bytes, to, USUAL_STRING);
+  return fragment(query, FRAGMENT_STRING_CLOSE, to);
+}
+
+/** Writes the line of an object as read, or an object that holds the line's JSON string. */
+export function passJson(query: usize, line: usize, to: usize): usize {
+  if (load<u32>(line, LINE_BRACE) !== 0) return pass(line, to);
+  return byte(CLOSE_BRACE, openString(query, line, to));
+}
+
+/** Writes the line of an object or a JSON string, with the verdict as an additional member. */
+export function annotateJson(query: usize, worker: usize, line: usize, to: usize): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const end: usize = load<u32>(line, LINE_END);
+  const brace: usize = load<u32>(line, LINE_BRACE);
+  if (brace === 0) {
+    to = openString(query, line, to);
+    to = byte(COMMA, to);
+    to = members(query, worker, to);
+    return byte(CLOSE_BRACE, to);
+  }
+  to = copy(start, <i32>(brace - start), to, USUAL_RECORD);
+  let before = brace - 1;
+  while (isControlOrSpace(load<u8>(before))) before--;
+  // The comma is always written, and removed after the brace of an empty object.
+  to = byte(COMMA, to);
+  if (load<u8>(before) === OPEN_BRACE) to--;
+  to = members(query, worker, to);
+  return copyShort(brace, <i32>(end - brace), to);
+}
+
+/**
+ * Writes a record about a line that is not an object: verdict, number and beginning of the line.
+ */
+export function describeBadLine(
+  query: usize,
+  worker: usize,
+  line: usize,
+  number: u64,
+  to: usize,
+): usize {
+  to = byte(OPEN_BRACE, to);
+  to = members(query, worker, to);
+  to = fragment(query, FRAGMENT_BAD_LINE, to);
+  to = decimal(number, to);
+  to = fragment(query, FRAGMENT_BAD_INPUT, to);
+  const end: usize = load<u32>(line, LINE_END);
+  let start: usize = load<u32>(line, LINE_START);
+  if (refusedReason(query, start, end) !== 0) start += <usize>REFUSED_BYTES;
+  to = escapeString(start, min(end, start + BAD_INPUT_LIMIT), to);
+  return fragment(query, FRAGMENT_BAD_END, to);
+}
+
+/** Rows of CSV and TSV: the row as it came, and the columns that the query adds. */
+
+/** Writes the row as it came, with its newlines. */
+export function passRow(line: usize, to: usize): usize {
+  let at = rowStart(line);
+  if (at === <usize>load<u32>(line, LINE_START)) return pass(line, to);
+  const end: usize = load<u32>(line, LINE_END);
+  const standIn = standInOf(line);
+  for (; at < end; at++) {
+    const value: i32 = load<u8>(at);
+    to = byte(value === standIn ? LF : value, to);
+  }
+  return to;
+}
+
+/**
+ * Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. The row
+ * gets the fields that it lacks, so that the verdicts stand in their columns.
+ */
+export function annotateRow(query: usize, worker: usize, line: usize, to: usize): usize {
+  const outcome = load<i32>(line, LINE_OUTCOME);
+  if (outcome >= 0) {
+    const reason = outcome & 15;
+    if (reason === REASON_LINE_TOO_LONG || isRefusedRow(line)) {
+      return describeBadRow(query, worker, line, BAD_INPUT_LIMIT, to);
+    }
+    if (reason === REASON_RETURN_IN_LINE || load<i32>(line, LINE_MISSING) < 0) {
+      return describeBadRow(query, worker, line, usize.MAX_VALUE, to);
+    }
+  }
+  const delimiter = delimiterOf(query);
+  to = pad(delimiter, load<i32>(line, LINE_MISSING), passRow(line, to));
+  return rowColumns(query, worker, delimiter, to);
+}
+
+/**
+ * Writes the first `limit` bytes of a row as one quoted field, the other fields as empty, and the
+ * verdicts. As it came, an open quote in the row would swallow the rows after it, a CR would end
+ * it, and a field too many would take the place of a verdict.
+ */
+function describeBadRow(query: usize, worker: usize, line: usize, limit: usize, to: usize): usize {
+  const delimiter = delimiterOf(query);
+  const start = rowStart(line);
+  const bytes = <usize>load<u32>(line, LINE_END) - start;
+  const end = start + min(bytes, limit);
+  const standIn = standInOf(line);
+  to = byte(QUOTE, to);
+  for (let at = start; at < end; at++) {
+    const value: i32 = load<u8>(at);
+    if (value === QUOTE) to = byte(QUOTE, to);
+    to = byte(value === standIn ? LF : value, to);
+  }
+  to = pad(delimiter, load<i32>(query, QUERY_ROW_FIELDS) - 1, byte(QUOTE, to));
+  return rowColumns(query, worker, delimiter, to);
+}
+
+/** Writes delimiters, which add empty fields; none if `fields` is not positive. */
+function pad(delimiter: i32, fields: i32, to: usize): usize {
+  if (fields <= 0) return to;
+  const delimiters = splat(delimiter);
+  const end = to + <usize>fields;
+  for (; to < end; to += 16) v128.store(to, delimiters);
+  return end;
+}
+
+/**
+ * Writes the verdicts, each after a delimiter; with QUERY_EXPLAIN also for each agent, each after a
+ * delimiter: reason, line, rule, agent, source.
+ */
+export function rowColumns(query: usize, worker: usize, delimiter: i32, to: usize): usize {
+  to = verdicts(query, worker, to);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  for (let i = 0; i < agents; i++) {
+    const result = resultOf(worker, i);
+    const ruled = load<i32>(result, RESULT_RANK) !== 0;
+    to = byte(delimiter, to);
+    to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    to = byte(delimiter, to);
+    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    to = byte(delimiter, to);
+    if (ruled) to = quoted(to, ruleText(query, result, to + 1));
+    to = byte(delimiter, to);
+    if (ruled) to = quoted(to, tokenText(agentOf(query, i), result, to + 1));
+    to = byte(delimiter, to);
+    const sourceEnd = sourceText(query, result, to + 1);
+    if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
+  }
+  return to;
+}
+
+/** Encloses the text after `start` in quotes, the first at `start`, and doubles those in it. */
+function quoted(start: usize, end: usize): usize {
+  store<u8>(start, QUOTE);
+  let quotes: usize = 0;
+  for (let at = start + 1; at < end; at++) if (load<u8>(at) === QUOTE) quotes++;
+  const last = end + quotes;
+  let to = last;
+  for (let at = end - 1; quotes > 0; at--) {
+    const value: i32 = load<u8>(at);
+    store<u8>(--to, value);
+    if (value !== QUOTE) continue;
+    store<u8>(--to, QUOTE);
+    quotes--;
+  }
+  return byte(QUOTE, last);
+}
+
+/** Text records: verdicts, the line, and columns that explain the verdicts. */
+
+/** Writes verdicts and the line; with QUERY_EXPLAIN five additional columns for each agent. */
+export function annotateText(query: usize, worker: usize, line: usize, to: usize): usize {
+  to = verdicts(query, worker, to);
+  return textColumns(query, worker, pass(line, to));
+}
+
+/** With QUERY_EXPLAIN writes for each agent reason, line, rule, agent, source, after tabs. */
+export function textColumns(query: usize, worker: usize, to: usize): usize {
+  return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
+}
+
+function columns(query: usize, worker: usize, to: usize): usize {
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  for (let i = 0; i < agents; i++) {
+    const result = resultOf(worker, i);
+    const ruled = load<i32>(result, RESULT_RANK) !== 0;
+    to = byte(TAB, to);
+    to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    to = byte(TAB, to);
+    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    to = byte(TAB, to);
+    if (ruled) to = ruleText(query, result, to);
+    to = byte(TAB, to);
+    if (ruled) to = tokenText(agentOf(query, i), result, to);
+    to = byte(TAB, to);
+    to = sourceText(query, result, to);
+  }
+  return to;
+}

@@ -1,0 +1,329 @@
+/**
+ * The middle phases of a line, each a step further into the table: slot, host record, robots
+ * record, automaton.
+ */
+
+import { ROBOTS_WIDE, TOKEN_ANY } from '../../table/format';
+import {
+  AGENT_CHAIN,
+  AGENT_CHAIN_COUNT,
+  CHAIN_BYTES,
+  CHAIN_TOKEN,
+  GROUPS_LINK,
+  GROUPS_LIST,
+  HOST_COUNTS_BYTES,
+  LINE_AUTHORITY,
+  LINE_BYTES,
+  LINE_GROUPS,
+  LINE_HASH,
+  LINE_HOST,
+  LINE_HOST_BYTES,
+  LINE_LEADER,
+  LINE_OUTCOME,
+  LINE_PORT,
+  LINE_PREFETCHED,
+  LINE_RECORD,
+  LINE_ROBOTS,
+  LINE_SCHEME,
+  LINE_SLOT,
+  QUERY_AGENT_COUNT,
+  QUERY_AGENTS,
+  QUERY_ANY_HOST,
+  QUERY_COUNTS,
+  QUERY_SEEN,
+  WORKER_FOLLOWERS,
+  WORKER_OPEN,
+} from '../layout';
+import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './hosts';
+import { lineEntry, PENDING, queryOf, tableOf } from './memory';
+
+/**
+ * Finds the table's data for the first lines of the worker's group.
+ *
+ * - Each step is a separate loop, and so is each prefetch. A processor overlaps only the cache
+ *   misses of some three hundred instructions. A prefetch-only loop keeps more misses in flight
+ *   than a loop that also uses the data.
+ * - Each prefetched cache line has its own store: V8 issues the loads of a sum in reverse, and
+ *   the processor's own prefetching goes upwards.
+ * - The loops follow a list of open lines, and a line leaves the list when nothing more can be
+ *   found. A branch in its place would often be mispredicted.
+ */
+export function lookUp(query: usize, worker: usize, lines: i32): void {
+  const open = worker + WORKER_OPEN;
+  const first = lineEntry(worker, 0);
+  const last = lineEntry(worker, lines);
+  const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
+  const followers = worker + WORKER_FOLLOWERS;
+  let end = openLines(open, followers, first, last, anyHost);
+  if (!anyHost) {
+    prefetchBuckets(open, end);
+    end = findHosts(open, end);
+    prefetchRecords(open, end);
+    end = findAuthorities(worker, open, end);
+    if (load<u32>(query, QUERY_COUNTS) !== 0) prefetchCounters(open, end);
+  } else {
+    giveRobots(query, open, end);
+  }
+  end = findGroups(open, end);
+  prefetchAutomata(open, end);
+  followLeaders(followers);
+}
+
+/**
+ * Lists the lines whose URLs are fine; returns the end of the list. The lines with a leader are
+ * listed in `followers` instead: their leader becomes the listed line with their authority. With
+ * `anyHost` no line has an authority, and all are listed.
+ */
+function openLines(open: usize, followers: usize, first: usize, last: usize, anyHost: bool): usize {
+  let end = open;
+  let leader: usize = 0;
+  for (let line = first; line < last; line += LINE_BYTES) {
+    store<u32>(line, 0, LINE_ROBOTS);
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    if (load<u32>(line, LINE_LEADER) !== 0 && leader !== 0) {
+      store<u32>(line, leader, LINE_LEADER);
+      store<u32>(followers, line);
+      followers += 4;
+      continue;
+    }
+    if (!anyHost) leader = line;
+    end = keep(line, true, end);
+  }
+  store<u32>(followers, 0);
+  return end;
+}
+
+/** Appends a line to a list if `isWanted`, without a branch; returns the new end of the list. */
+function keep(line: usize, isWanted: bool, end: usize): usize {
+  store<u32>(end, line);
+  return end + ((<usize>isWanted) << 2);
+}
+
+/** Gives each line of a list that ends with 0 what was found for its leader. */
+function followLeaders(followers: usize): void {
+  while (true) {
+    const line: usize = load<u32>(followers);
+    if (line === 0) return;
+    followers += 4;
+    const leader: usize = load<u32>(line, LINE_LEADER);
+    store<u32>(line, load<u32>(leader, LINE_SLOT), LINE_SLOT);
+    store<u32>(line, load<u32>(leader, LINE_AUTHORITY), LINE_AUTHORITY);
+    store<u32>(line, load<u32>(leader, LINE_ROBOTS), LINE_ROBOTS);
+    store<u64>(line, load<u64>(leader, LINE_GROUPS), LINE_GROUPS);
+  }
+}
+
+/** Prefetches for each line the bucket where the search for its host begins. */
+function prefetchBuckets(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+  }
+}
+
+/** Finds for each line a slot with the tag of its host, and the slot's record. */
+function findHosts(open: usize, end: usize): usize {
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const table = tableOf(line);
+    const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
+    store<u32>(line, slot, LINE_SLOT);
+    // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
+    store<u32>(line, recordOf(table, slot), LINE_RECORD);
+    found = keep(line, slot !== 0, found);
+  }
+  return found;
+}
+
+/**
+ * Prefetches for each line three cache lines from the record of its host on: the robots record and
+ * most often the automaton follow it. Reads 131 bytes past the record's start.
+ */
+function prefetchRecords(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const record: usize = load<u32>(line, LINE_RECORD);
+    store<u32>(line, load<u32>(record), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(record, 64), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(record, 128), LINE_PREFETCHED);
+  }
+}
+
+/** Compares the host of each line; finds the entry of its authority, and its robots record. */
+function findAuthorities(worker: usize, open: usize, end: usize): usize {
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const query = queryOf(line);
+    const table = tableOf(line);
+    let slot: usize = load<u32>(line, LINE_SLOT);
+    let record: usize = load<u32>(line, LINE_RECORD);
+    const host: usize = load<u32>(line, LINE_HOST);
+    const bytes = load<i32>(line, LINE_HOST_BYTES);
+    if (!isRecordOf(record, host, bytes)) {
+      slot = probeHost(table, load<i32>(line, LINE_HASH), host, bytes);
+      if (slot === 0) continue;
+      record = recordOf(table, slot);
+    }
+    const scheme = load<i32>(line, LINE_SCHEME);
+    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
+    if (authority === 0) continue;
+    store<u32>(line, authority, LINE_AUTHORITY);
+    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
+    const seen: usize = load<u32>(query, QUERY_SEEN);
+    if (seen !== 0) {
+      const index = slotIndex(table, slot);
+      const byte = worker + seen + (index >> 3);
+      store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
+    }
+    const counts: usize = load<u32>(query, QUERY_COUNTS);
+    if (counts !== 0) {
+      const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
+      store<u32>(line, worker + counts + slotIndex(table, slot) * hostBytes, LINE_SLOT);
+    }
+    found = keep(line, true, found);
+  }
+  return found;
+}
+
+/** Prefetches for each line the counters of its host, which are needed when the line is written. */
+function prefetchCounters(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+  }
+}
+
+/** Gives each line the robots record that applies to every host. */
+function giveRobots(query: usize, open: usize, end: usize): void {
+  const robots = load<u32>(query, QUERY_ANY_HOST);
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, robots, LINE_ROBOTS);
+    store<u32>(line, 0, LINE_AUTHORITY);
+  }
+}
+
+/** Finds for each line the groups that the first agent obeys. */
+function findGroups(open: usize, end: usize): usize {
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const table = tableOf(line);
+    const agent: usize = load<u32>(queryOf(line), QUERY_AGENTS);
+    const robots: usize = load<u32>(line, LINE_ROBOTS);
+    resolveGroups(agent, table, robots, groupsOfAny(table, robots), line + LINE_GROUPS);
+    found = keep(line, load<u32>(line, LINE_GROUPS + GROUPS_LIST) !== 0, found);
+  }
+  return found;
+}
+
+/**
+ * Prefetches five cache lines of the automaton of each line's first group; most automata end there.
+ * Without this, the matcher's walk would wait for each cache line in turn. Reads 259 bytes past the
+ * automaton's start.
+ */
+function prefetchAutomata(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const table = tableOf(line);
+    const automaton = table + load<u32>(table + load<u32>(line, LINE_GROUPS + GROUPS_LIST));
+    store<u32>(line, load<u32>(automaton), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 64), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 128), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 192), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 256), LINE_PREFETCHED);
+  }
+}
+
+/**
+ * Finds the groups that an agent obeys in a robots record (RFC 9309 section 2.2.1). Layout:
+ * table/format.ts.
+ */
+
+/** Start of the list of the groups of `*`; 0 if there are none. */
+export function groupsOfAny(table: usize, robots: usize): usize {
+  return groupsOf(table, robots, TOKEN_ANY);
+}
+
+/**
+ * Fills in `groups` (GROUPS_…): the groups of the first product token of the agent's chain that
+ * some group names. If no group names any token, they are `any`, the groups of `*`. No branch
+ * depends on which token it is.
+ */
+export function resolveGroups(
+  agent: usize,
+  table: usize,
+  robots: usize,
+  any: usize,
+  groups: usize,
+): void {
+  const chain: usize = load<u32>(agent, AGENT_CHAIN);
+  let list = any;
+  let followed = -1;
+  for (let link = load<i32>(agent, AGENT_CHAIN_COUNT) - 1; link >= 0; link--) {
+    const token = load<i32>(chain + <usize>link * CHAIN_BYTES, CHAIN_TOKEN);
+    const named = token === TOKEN_ANY ? any : groupsOf(table, robots, token);
+    list = select(named, list, named !== 0);
+    followed = select(link, followed, named !== 0);
+  }
+  store<u32>(groups, list, GROUPS_LIST);
+  store<i32>(groups, followed, GROUPS_LINK);
+}
+
+/** Start of the list of the groups that name the token, 0 if no group does. */
+export function groupsOf(table: usize, robots: usize, token: i32): usize {
+  const record = table + robots;
+  const list =
+    (load<u8>(record) & ROBOTS_WIDE) === 0
+      ? listOf<u16>(record + 1, token)
+      : listOf<u32>(record + 1, token);
+  return select(robots + list, 0, list !== 0);
+}
+
+/** Product tokens that are compared at once: enough for the groups of most files. */
+const TOKENS_AT_ONCE: i32 = 16;
+
+/**
+ * The list's offset from the start of the robots record, 0 if no group names the token. `fields` is
+ * the address of the record's token numbers. Reads up to 132 bytes past them.
+ */
+function listOf<T>(fields: usize, token: i32): usize {
+  const count = <i32>load<T>(fields);
+  const numbers = fields + sizeof<T>();
+  // With more tokens, halve the range until it holds the last numbers that are not greater.
+  let left = count;
+  let at = numbers;
+  while (left > TOKENS_AT_ONCE) {
+    const half = left >> 1;
+    const middle = at + <usize>half * sizeof<T>();
+    at = select(middle, at, <i32>load<T>(middle) <= token);
+    left -= half;
+  }
+  const places = sizeof<T>() === 2 ? places16(at, token) : places32(at, token);
+  const found = places & ((1 << left) - 1);
+  const list = at + <usize>(count + ctz(found)) * sizeof<T>();
+  return select(<usize>load<T>(list), 0, found !== 0);
+}
+
+/**
+ * A bit for each of 16 two-byte numbers that equals the token's number, the first number in the
+ * lowest bit. No number is 0xffff, so -1, a token that no robots.txt names, equals none of them.
+ */
+function places16(numbers: usize, token: i32): i32 {
+  const wanted = i16x8.splat(<i16>token);
+  const low = i16x8.bitmask(i16x8.eq(v128.load(numbers), wanted));
+  const high = i16x8.bitmask(i16x8.eq(v128.load(numbers, 16), wanted));
+  return low | (high << 8);
+}
+
+/** As `places16`, for four-byte numbers. */
+function places32(numbers: usize, token: i32): i32 {
+  const wanted = i32x4.splat(token);
+  const a = i32x4.bitmask(i32x4.eq(v128.load(numbers), wanted));
+  const b = i32x4.bitmask(i32x4.eq(v128.load(numbers, 16), wanted));
+  const c = i32x4.bitmask(i32x4.eq(v128.load(numbers, 32), wanted));
+  const d = i32x4.bitmask(i32x4.eq(v128.load(numbers, 48), wanted));
+  return a | (b << 4) | (c << 8) | (d << 12);
+}

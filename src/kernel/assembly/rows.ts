@@ -1,0 +1,255 @@
+/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: sources/item.ts, ROW_MARKED. */
+
+import { COMMA, CR, LF, QUOTE, TAB } from '../../base/ascii';
+import {
+  COPY_MARGIN,
+  FORMAT_CSV,
+  FORMAT_TSV,
+  LINE_END,
+  LINE_OWNED,
+  LINE_SOURCE,
+  LINE_SOURCE_END,
+  LINE_START,
+  LINE_URL,
+  LINE_URL_END,
+  QUERY_COLUMN,
+  QUERY_FORMAT,
+  ROW_MARK_BYTES,
+  ROW_MARKED,
+  ROW_REFUSED,
+} from '../layout';
+import { findByte, positions, positionsOf, quotedIn, splat } from './bytes';
+import { claimScratch } from './memory';
+
+/** Whether the lines of a query are rows. */
+export function holdsRows(query: usize): bool {
+  const format = load<i32>(query, QUERY_FORMAT);
+  return format === FORMAT_CSV || format === FORMAT_TSV;
+}
+
+/** The byte between two fields. */
+export function delimiterOf(query: usize): i32 {
+  return load<i32>(query, QUERY_FORMAT) === FORMAT_TSV ? TAB : COMMA;
+}
+
+/**
+ * The byte that stands for newlines in a marked row. In any other row it is LF, which no line
+ * holds.
+ */
+export function standInOf(line: usize): i32 {
+  return rowStart(line) === <usize>load<u32>(line, LINE_START)
+    ? LF
+    : <i32>load<u8>(load<u32>(line, LINE_START), 1);
+}
+
+/** Address of the row, after its mark if it has one. */
+export function rowStart(line: usize): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  if (<usize>load<u32>(line, LINE_END) - start < <usize>ROW_MARK_BYTES) return start;
+  const first: i32 = load<u8>(start);
+  return first === ROW_MARKED || first === ROW_REFUSED ? start + <usize>ROW_MARK_BYTES : start;
+}
+
+/** Whether the reader of rows has refused this row. */
+export function isRefusedRow(line: usize): bool {
+  const start: usize = load<u32>(line, LINE_START);
+  return rowStart(line) !== start && load<u8>(start) === ROW_REFUSED;
+}
+
+/** Address of the quote that closes a field, from its inside on; `end` if the row has none. */
+function closingQuote(at: usize, end: usize): usize {
+  while (at < end) {
+    at = findByte(QUOTE, at, end);
+    if (at + 1 >= end || load<u8>(at, 1) !== QUOTE) return at;
+    at += 2;
+  }
+  return end;
+}
+
+/**
+ * Stores the URL in the column of the query: in the row, or as a copy in scratch memory if quotes
+ * or newlines in it are written differently. Returns the first address of scratch memory that is
+ * then free. Returns 0 if the row has no such column, or a quoted field that does not end at a
+ * delimiter.
+ */
+export function locateField(query: usize, line: usize, scratch: usize): usize {
+  const delimiter = delimiterOf(query);
+  const end: usize = load<u32>(line, LINE_END);
+  let at = rowStart(line);
+  let left = load<i32>(query, QUERY_COLUMN);
+  while (true) {
+    const isQuoted = at < end && load<u8>(at) === QUOTE;
+    const close = isQuoted ? closingQuote(at + 1, end) : at;
+    if (isQuoted && close === end) return 0;
+    const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
+    if (left === 0) {
+      if (isQuoted) return close + 1 === fieldEnd ? useQuoted(line, at + 1, close, scratch) : 0;
+      return at === fieldEnd ? 0 : useBytes(line, at, fieldEnd, scratch);
+    }
+    if (fieldEnd === end) return 0;
+    at = fieldEnd + 1;
+    left--;
+  }
+}
+
+/** Stores a field unchanged. A field without quotes around it has no newline. */
+function useBytes(line: usize, from: usize, end: usize, scratch: usize): usize {
+  store<u32>(line, from, LINE_URL);
+  store<u32>(line, end, LINE_URL_END);
+  return scratch;
+}
+
+/** Stores the inside of a quoted field, where two quotes stand for one. */
+function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize {
+  if (from === end) return 0;
+  const standIn = standInOf(line);
+  if (findByte(QUOTE, from, end) === end && findByte(standIn, from, end) === end) {
+    return useBytes(line, from, end, scratch);
+  }
+  claimScratch(scratch, end - from + COPY_MARGIN);
+  const to = unquote(from, end, standIn, scratch);
+  store<u32>(line, from, LINE_SOURCE);
+  store<u32>(line, end, LINE_SOURCE_END);
+  store<u32>(line, scratch, LINE_URL);
+  store<u32>(line, to, LINE_URL_END);
+  store<u32>(line, 1, LINE_OWNED);
+  return to + COPY_MARGIN;
+}
+
+/**
+ * Copies the inside of a quoted field as it is meant: one quote for two, and a newline for its
+ * stand-in. Returns the end of the copy.
+ */
+export function unquote(from: usize, end: usize, standIn: i32, to: usize): usize {
+  while (from < end) {
+    const byte: i32 = load<u8>(from);
+    store<u8>(to++, byte === standIn ? LF : byte);
+    from += byte === QUOTE ? 2 : 1;
+  }
+  return to;
+}
+
+/** Counts the fields of a row, 64 bytes at a time. Sets of positions: see kernel/assembly/bytes.ts. */
+
+const BLOCK: usize = 64;
+/** The highest bit of a set, moved to the lowest. */
+const LAST: u64 = 63;
+
+/**
+ * Returns the number of fields in `from`–`end`, a row without its mark and its line end. Returns 0
+ * if a CR stands outside quotes: the row is then several rows with CRs as line ends.
+ *
+ * Reads up to 63 bytes after `end`. One pass, or two if a field that begins without a quote has
+ * one.
+ */
+export function countFields(from: usize, end: usize, delimiter: i32): i32 {
+  let fields: i32 = 1;
+  // Whether the block begins inside quotes: all bits, or none.
+  let isQuoted: u64 = 0;
+  // Bit 0: whether a quoted field may begin, or be opened again, with the block's first byte.
+  let openableBefore: u64 = 1;
+  for (let at = from; at < end; at += BLOCK) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
+    const quotes = positionsOf(QUOTE, a, b, c, d) & here;
+    let delimiters = positionsOf(delimiter, a, b, c, d) & here;
+    let returns = positionsOf(CR, a, b, c, d) & here;
+    if ((quotes | isQuoted) !== 0) {
+      const quoted = quotedIn(quotes) ^ isQuoted;
+      delimiters &= ~quoted;
+      returns &= ~quoted;
+      // A quote after a closing quote stands with it for one quote, and opens the field again.
+      const openable = delimiters | (quotes & ~quoted);
+      if ((quotes & quoted & ~((openable << 1) | openableBefore)) !== 0) {
+        return countOneByOne(from, end, delimiter);
+      }
+      isQuoted = <u64>(<i64>quoted >> LAST);
+      openableBefore = openable >> LAST;
+    } else {
+      openableBefore = delimiters >> LAST;
+    }
+    if (returns !== 0) return 0;
+    fields += <i32>popcnt(delimiters);
+  }
+  return fields;
+}
+
+/** As `countFields`, for a row that has quotes in fields that begin without one. */
+function countOneByOne(from: usize, end: usize, delimiter: i32): i32 {
+  let fields: i32 = 0;
+  let at = from;
+  while (true) {
+    fields++;
+    if (at < end && load<u8>(at) === QUOTE) at = min(closingQuote(at + 1, end) + 1, end);
+    const fieldEnd = findByte(delimiter, at, end);
+    if (findByte(CR, at, fieldEnd) < fieldEnd) return 0;
+    if (fieldEnd === end) return fields;
+    at = fieldEnd + 1;
+  }
+}
+
+/**
+ * Finds rows (RFC 4180) that are lines as they stand, 64 bytes at a time. A `u64` is a set of
+ * positions in a block, the first byte in the lowest bit: see kernel/assembly/bytes.ts.
+ */
+
+/**
+ * Returns the address after the last row that is plain, with all rows before it. A row is plain if
+ * it ends at a newline, has no newline in a quoted field, has no quote in a field that begins
+ * without one, and does not begin with ROW_MARKED or ROW_REFUSED. The first row begins at `from`.
+ *
+ * Reads up to 63 bytes after `end`, one pass.
+ */
+export function endOfPlainRows(from: usize, end: usize, delimiter: i32): usize {
+  let rowEnd = from;
+  // Whether the block begins inside quotes: all bits, or none.
+  let isQuoted: u64 = 0;
+  // Bit 0: whether a row or a field may begin with the block's first byte.
+  let rowBefore: u64 = 1;
+  let fieldBefore: u64 = 1;
+  for (let at = from; at < end; at += BLOCK) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
+    const quotes = positionsOf(QUOTE, a, b, c, d) & here;
+    const newlines = positionsOf(LF, a, b, c, d) & here;
+    const quoted = quotedIn(quotes) ^ isQuoted;
+    // A quote after a closing quote stands with it for one quote, and opens the field again.
+    const fieldEnds = newlines | (quotes & ~quoted) | positionsOf(delimiter, a, b, c, d);
+    const rowEnds = newlines & ~quoted;
+    const inFields = quotes & quoted & ~((fieldEnds << 1) | fieldBefore);
+    const marks = rowMarksOf(a, b, c, d) & here & ((rowEnds << 1) | rowBefore);
+    const others = inFields | (newlines & quoted) | marks;
+    const plain = others === 0 ? rowEnds : rowEnds & (lowest(others) - 1);
+    if (plain !== 0) rowEnd = at + BLOCK - <usize>clz(plain);
+    if (others !== 0) return rowEnd;
+    isQuoted = <u64>(<i64>quoted >> LAST);
+    rowBefore = rowEnds >> LAST;
+    fieldBefore = fieldEnds >> LAST;
+  }
+  return rowEnd;
+}
+
+/** The first position of a set. */
+function lowest(set: u64): u64 {
+  return set & -set;
+}
+
+/** The positions of ROW_MARKED and ROW_REFUSED. */
+function rowMarksOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  return positions(
+    i8x16.bitmask(isRowMark(a)),
+    i8x16.bitmask(isRowMark(b)),
+    i8x16.bitmask(isRowMark(c)),
+    i8x16.bitmask(isRowMark(d)),
+  );
+}
+
+function isRowMark(bytes: v128): v128 {
+  return v128.or(i8x16.eq(bytes, splat(ROW_MARKED)), i8x16.eq(bytes, splat(ROW_REFUSED)));
+}

@@ -1,0 +1,129 @@
+import { HEADER_BYTES } from '../table/format.js';
+import { FIRST_ADDRESS, PrivateKernel, scratchBytes } from './kernel.js';
+import { LINE_OUTCOME, LINE_URL, LINE_URL_END, MARGIN, WORKER_LINES } from './layout.js';
+import { DEFAULT_SETTINGS, encodeQuery, type QuerySettings, queryBytes } from './query.js';
+
+/** The longest text, in bytes, whose strings are decoded. */
+export const LONGEST_TEXT = 512 * 1024;
+
+/** The kernel stores the address of the last quote here. */
+const QUOTE_AT = 0;
+const WORD_BYTES = 8;
+/**
+ * Address of the text. It is aligned to words, because only then does the engine copy to shared
+ * memory in words instead of bytes.
+ */
+const TEXT = FIRST_ADDRESS;
+const DECODED = TEXT + WORD_BYTES + LONGEST_TEXT + FIRST_ADDRESS;
+const END = DECODED + LONGEST_TEXT;
+
+let own: PrivateKernel | undefined;
+let bytes: Uint8Array = new Uint8Array(0);
+let quoteAt: Uint32Array = new Uint32Array(1);
+
+/** A string of a JSON text. */
+interface JsonString {
+  /** The decoded text, in UTF-8; a lone surrogate is U+FFFD. The next call overwrites it. */
+  readonly bytes: Uint8Array;
+  /** Offset in the text after its last quote. */
+  readonly end: number;
+}
+
+/**
+ * Decodes the string of a JSON text, in UTF-8, whose first quote is at `start`. Returns `undefined`
+ * if no valid string is there, or if the text is longer than LONGEST_TEXT.
+ */
+export function decodeJsonString(text: Uint8Array, start: number): JsonString | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  if (own === undefined) {
+    own = new PrivateKernel();
+    bytes = own.bytes(END);
+    quoteAt = new Uint32Array(bytes.buffer, QUOTE_AT, 1);
+  }
+  const at = TEXT + (text.byteOffset % WORD_BYTES);
+  bytes.set(text, at);
+  const end = own.kernel.decodeString(at + start + 1, at + text.length, DECODED, QUOTE_AT);
+  if (end === 0) return undefined;
+  return { bytes: bytes.subarray(DECODED, end), end: (quoteAt[0] as number) - at + 1 };
+}
+
+/**
+ * Finds rows of CSV or TSV (RFC 4180) that are lines as they stand, with the kernel:
+ * kernel/assembly/rows.ts.
+ */
+export class PlainRows {
+  readonly #own = new PrivateKernel();
+  readonly #delimiter: number;
+  /** The address after the bytes. */
+  #end = FIRST_ADDRESS;
+
+  /** @param delimiter the byte between two fields */
+  constructor(delimiter: number) {
+    this.#delimiter = delimiter;
+  }
+
+  /** Copies the bytes in which `endFrom` searches. The memory grows to the most bytes of a call. */
+  take(bytes: Uint8Array): void {
+    this.#end = FIRST_ADDRESS + bytes.length;
+    this.#own.bytes(this.#end).set(bytes, FIRST_ADDRESS);
+  }
+
+  /**
+   * The offset after the last plain row with only plain rows before it, or `start` if the first row
+   * is not plain or does not end.
+   *
+   * @param start the offset at which a row begins
+   */
+  endFrom(start: number): number {
+    const { kernel } = this.#own;
+    const end = kernel.endOfPlainRows(FIRST_ADDRESS + start, this.#end, this.#delimiter);
+    return end - FIRST_ADDRESS;
+  }
+}
+
+/** The outcome of a line whose URL is fine (kernel/assembly/memory.ts). */
+const PENDING = -1;
+
+/**
+ * Finds the URL of single records as a run does, with the same code: whatever a run takes for a
+ * record with a URL is one here, and nothing else is.
+ */
+export class RecordLocator {
+  readonly #own = new PrivateKernel();
+  readonly #query: number;
+  readonly #worker: number;
+  /** Where a record is placed. */
+  readonly #room: number;
+
+  constructor(settings: Pick<QuerySettings, 'format' | 'urlField' | 'maxLineBytes'>) {
+    const all = { ...DEFAULT_SETTINGS, ...settings };
+    // Only the key of host hashes and the number of slots are read of a table: both are zero.
+    const table = FIRST_ADDRESS;
+    this.#query = aligned(table + HEADER_BYTES);
+    this.#worker = aligned(this.#query + queryBytes(all));
+    const { query, bytes } = encodeQuery(all, this.#query, table, () => -1);
+    this.#room = aligned(this.#worker + query.workerBytes) + MARGIN;
+    this.#own.bytes(this.#room).set(bytes, this.#query);
+  }
+
+  /**
+   * The URL of a record, valid until the next call; `undefined` if the record has no valid URL.
+   *
+   * @param line the record without its line end; not blank
+   */
+  urlOf(line: Uint8Array): Uint8Array | undefined {
+    const end = this.#room + line.length;
+    const scratch = end + MARGIN;
+    const scratchEnd = scratch + scratchBytes(line.length, 1);
+    const bytes = this.#own.bytes(scratchEnd);
+    bytes.set(line, this.#room);
+    this.#own.kernel.locateRecord(this.#query, this.#worker, this.#room, end, scratch, scratchEnd);
+    const entry = new DataView(bytes.buffer, this.#worker + WORKER_LINES);
+    if (entry.getInt32(LINE_OUTCOME, true) !== PENDING) return undefined;
+    return bytes.subarray(entry.getUint32(LINE_URL, true), entry.getUint32(LINE_URL_END, true));
+  }
+}
+
+function aligned(address: number): number {
+  return (address + MARGIN - 1) & -MARGIN;
+}

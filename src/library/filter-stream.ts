@@ -1,0 +1,323 @@
+import { availableParallelism } from 'node:os';
+import { Duplex, Readable, Writable } from 'node:stream';
+import {
+  checkItems,
+  checkOptions,
+  type OptionKinds,
+  parseFieldPath,
+  shownValue,
+  wholeNumber,
+} from '../base/arguments.js';
+import { RobotsFilterError } from '../base/errors.js';
+import { hasWorkingDirectory } from '../files/system-error.js';
+import { type Table, tableMemory } from '../judge/table.js';
+import type { Judgement } from '../kernel/judge.js';
+import type { OutputMode } from '../kernel/query.js';
+import {
+  type BadRecord,
+  DEFAULT_MAX_LINE_BYTES,
+  GREATEST_MAX_LINE_BYTES,
+  MAX_THREADS,
+} from '../pipeline/bad-record.js';
+import { Filter, type FilterSettings, memberConflict } from '../pipeline/filter.js';
+import type { RunEnd, RunInput } from '../pipeline/run.js';
+import { parseAgent, refuseSameAgents } from '../protocol/agent.js';
+import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
+import type { Verdict } from '../protocol/verdict.js';
+import { MainThread } from '../workers/main-thread.js';
+import { Pool } from '../workers/pool.js';
+
+/** Options of `filterStream`. */
+export interface FilterStreamOptions {
+  /**
+   * The crawlers, at most 256: product tokens (RFC 9309 section 2.2.1) or fallback chains, each
+   * `A>B` or a list. Default `*`.
+   */
+  readonly agents?: string | readonly (string | readonly string[])[] | undefined;
+  /**
+   * `text` (default): one URL per line; `ndjson`: one JSON object per line. UTF-8, not compressed.
+   * A line of text that contains a tab is `invalid` (`tab-in-line`), as is one that contains a
+   * carriage return (`return-in-line`); no other columns are recognised.
+   */
+  readonly input?: 'text' | 'ndjson' | undefined;
+  /**
+   * `annotate` (default): all records, with their verdicts. `allowed`: the records that every agent
+   * may fetch, byte for byte. `denied`: the records that some agent may not fetch. `verdicts`: the
+   * verdicts alone, a line for each record. `mask-ndjson`: lines `{"allowed":true}` or
+   * `{"allowed":false}`.
+   */
+  readonly output?: OutputMode | undefined;
+  /** Verdict for URLs without a robots.txt in the table. Default `unknown`. */
+  readonly unknown?: Exclude<Verdict, 'invalid'> | undefined;
+  /** Adds the reason and the rule that decided; with `annotate` only. Default false. */
+  readonly explain?: boolean | undefined;
+  /** Fails at the first invalid record. Default false: its verdict is `invalid`. */
+  readonly strict?: boolean | undefined;
+  /**
+   * Member that holds the URL, as a name whose dots descend, or a list of keys. A name in double
+   * quotes may have dots of its own: `"request.url"`. Default `url`.
+   */
+  readonly urlField?: string | readonly string[] | undefined;
+  /**
+   * Name of the added member; with `annotate` only. Default `verdict`, or `verdicts` for several
+   * agents.
+   */
+  readonly verdictField?: string | undefined;
+  /** Number of threads, 1 to 256. Default: one per core. */
+  readonly threads?: number | undefined;
+  /** Longest line in bytes, up to 512 MiB; a longer line is invalid. Default 16 MiB. */
+  readonly maxLineBytes?: number | undefined;
+  /** Called for the first ten invalid records, in order. If it throws, the stream fails. */
+  readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
+}
+
+const OPTIONS: OptionKinds<FilterStreamOptions> = {
+  agents: 'other',
+  input: ['text', 'ndjson'],
+  output: ['annotate', 'allowed', 'denied', 'verdicts', 'mask-ndjson'],
+  unknown: ['allow', 'deny', 'unknown'],
+  explain: 'boolean',
+  strict: 'boolean',
+  urlField: 'other',
+  verdictField: 'string',
+  threads: 'number',
+  maxLineBytes: 'number',
+  onBadRecord: 'function',
+};
+
+/**
+ * Creates a Duplex of bytes: lines in, the same records out with their verdicts, or only those that
+ * pass, in order. The slower end sets the pace, and memory is bounded. Each stream has its own
+ * threads, which end with it.
+ *
+ * A stream reserves about 160 MiB of addresses in addition to the table's. Both must fit in 4 GiB,
+ * which is enough for about 24 streams at a time. A smaller `maxLineBytes` makes room for more.
+ *
+ * With `strict`, the stream fails with RobotsFilterError `input` at the first invalid record. It
+ * fails with `worker` if a thread fails.
+ *
+ * @throws RobotsFilterError `usage` for an option out of range or without effect, a member that
+ *   would occur twice, an agent that is not a product token or that a reduced table cannot answer
+ *   for; `limit` if the batches do not fit next to the table
+ */
+export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
+  const memory = tableMemory(table);
+  checkOptions('filterStream', options, OPTIONS);
+  const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;
+  const threads = wholeNumber('threads', options.threads ?? availableParallelism(), MAX_THREADS);
+  const maxLineBytes = wholeNumber(
+    'maxLineBytes',
+    options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+    GREATEST_MAX_LINE_BYTES,
+  );
+  const list = typeof agents === 'string' ? [agents] : agents;
+  if (!Array.isArray(list)) {
+    const remedy = "Pass a product token, or a list of agents: ['A', 'B>C']";
+    throw new RobotsFilterError('usage', `agents is ${shownValue(agents)}. ${remedy}`);
+  }
+  const parsedAgents = list.map((agent) => parseAgent(agent, table.profile));
+  refuseSameAgents(parsedAgents);
+  const settings = {
+    agents: parsedAgents,
+    output,
+    unknown: options.unknown ?? 'unknown',
+    explain: options.explain ?? false,
+    strict: options.strict ?? false,
+    urlField: fieldPath(urlField),
+    verdictField: options.verdictField,
+    maxLineBytes,
+    countHosts: false,
+  };
+  refuseAdditions(options);
+  refuseMemberConflict(settings, format);
+  const { view, hosts } = memory;
+  if (hosts > 0 && !view.isReduced) void warnOfMisspeltAgents(settings.agents, view, 'the table');
+  const pool = hasWorkingDirectory() ? new Pool({ threads }) : new MainThread();
+  const { onBadRecord } = options;
+  try {
+    const filter = new Filter({
+      table: memory,
+      pool,
+      settings,
+      onBadRecord: onBadRecord && ((record) => onBadRecord(record)),
+    });
+    filter.prepare(format);
+    return createFilterStream({
+      run: (input, target, name) => filter.run({ ...input, format }, target, name),
+      cancel: () => filter.cancel(),
+      async close() {
+        await filter.close();
+        await pool.close();
+      },
+    });
+  } catch (error) {
+    void pool.close();
+    throw error;
+  }
+}
+
+/** @throws RobotsFilterError `usage` for an option that adds to records where nothing is added */
+function refuseAdditions({
+  output = 'annotate',
+  explain,
+  verdictField,
+}: FilterStreamOptions): void {
+  if (output === 'annotate') return;
+  const idle =
+    explain === true ? 'explain' : verdictField === undefined ? undefined : 'verdictField';
+  if (idle === undefined) return;
+  const passes = output === 'allowed' || output === 'denied';
+  const fate = passes
+    ? 'passes records unchanged'
+    : 'writes one verdict for each record and nothing else';
+  throw new RobotsFilterError(
+    'usage',
+    `${idle} has no effect with output ${JSON.stringify(output)}, which ${fate}. Leave it out, or use output 'annotate'`,
+  );
+}
+
+/** @throws RobotsFilterError `usage` if a member would occur twice in records */
+function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson'): void {
+  const conflict = memberConflict(settings, settings.output === 'annotate' ? format : undefined);
+  if (conflict === undefined) return;
+  const reasons = {
+    explanation: 'explain adds a member of that name',
+    preferences: 'preferences are a member of that name',
+    'bad line': 'a member of that name is added for invalid lines',
+    url: 'the URL is read from a member of that name',
+  };
+  const name = JSON.stringify(conflict.member);
+  throw new RobotsFilterError(
+    'usage',
+    `the added member cannot be ${name}: ${reasons[conflict.with]}. Use another verdictField or urlField`,
+  );
+}
+
+function fieldPath(field: string | readonly string[]): readonly string[] {
+  const keys = typeof field === 'string' ? parseFieldPath(field) : field;
+  const isList = Array.isArray(keys) && keys.every((key) => typeof key === 'string');
+  if (isList && keys.length > 0) return keys;
+  throw new RobotsFilterError(
+    'usage',
+    `urlField is ${JSON.stringify(field)}. Use the name of a member, names separated by dots, or a list of names: ["request.url"] for a name with a dot`,
+  );
+}
+
+/** Carries out the run of a filter stream: a Flow, or a wrapper of one. */
+interface StreamRunner {
+  run(input: RunInput, output: Writable, outputName?: string): Promise<RunEnd>;
+  /** Ends the run after the batches in hand. */
+  cancel(): void;
+  /** Called once, when the run is over and the stream has ended or is destroyed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a Duplex of bytes: lines in, records out, in order. The stream takes writes while the
+ * ring has room, and empties the ring as it is read. It ends when the input has ended and
+ * everything has been read. Destroying the stream ends the run.
+ *
+ * @param name the name of the input in messages
+ */
+export function createFilterStream(runner: StreamRunner, name = 'the stream'): Duplex {
+  return new FilterStream(runner, name);
+}
+
+type Callback = (error?: Error | null) => void;
+
+class FilterStream extends Duplex {
+  readonly #runner: StreamRunner;
+  /** Passes the bytes that are written to this stream on to the ring. */
+  readonly #input: Readable;
+  /** Ends the last write; called when more input is wanted. */
+  #wanted: Callback | undefined;
+  /** Ends the last output; called when this stream is read. */
+  #read: Callback | undefined;
+  readonly #run: Promise<void>;
+
+  constructor(runner: StreamRunner, name: string) {
+    super();
+    this.#runner = runner;
+    this.#input = new Readable({
+      // The stream buffers nothing: a write ends when the ring has its bytes, and then the chunk
+      // may be reused.
+      highWaterMark: 0,
+      read: () => {
+        const wanted = this.#wanted;
+        this.#wanted = undefined;
+        wanted?.();
+      },
+    });
+    const output = new Writable({
+      write: (chunk, _encoding, callback) => {
+        if (this.destroyed || this.push(chunk)) callback();
+        else this.#read = callback;
+      },
+    });
+    this.#run = this.#carryOut(name, output);
+  }
+
+  async #carryOut(name: string, output: Writable): Promise<void> {
+    try {
+      await this.#runner.run({ kind: 'stream', name, stream: this.#input }, output);
+      this.push(null);
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  override _write(chunk: unknown, _encoding: BufferEncoding, callback: Callback): void {
+    this.#wanted = callback;
+    this.#input.push(chunk);
+  }
+
+  override _final(callback: Callback): void {
+    this.#input.push(null);
+    callback();
+  }
+
+  override _read(): void {
+    const read = this.#read;
+    this.#read = undefined;
+    read?.();
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.#runner.cancel();
+    // The run may be waiting for this stream to be read.
+    this._read();
+    this.#run
+      .then(() => this.#runner.close())
+      .then(
+        () => callback(error),
+        (failure) => callback(error ?? failure),
+      );
+  }
+}
+
+/**
+ * Judges URLs one by one, in order, on the calling thread. Each URL is taken when its verdict is
+ * requested. For millions of URLs, `filterStream` is faster.
+ *
+ * @param agent a product token, or a fallback chain as `A>B` or a list (RFC 9309 section 2.2.1)
+ * @throws RobotsFilterError `usage` for arguments of other types, at once; and if the agent is not
+ *   a product token, or if a reduced table does not hold its groups
+ */
+export function verdicts(
+  table: Table,
+  urls: AsyncIterable<string> | Iterable<string>,
+  agent: string | readonly string[],
+): AsyncGenerator<Judgement & { readonly url: string }> {
+  const { header } = tableMemory(table);
+  checkItems('verdicts', urls);
+  parseAgent(agent, header.profile);
+  return judged(table, urls, agent);
+}
+
+async function* judged(
+  table: Table,
+  urls: AsyncIterable<string> | Iterable<string>,
+  agent: string | readonly string[],
+): AsyncGenerator<Judgement & { readonly url: string }> {
+  for await (const url of urls) yield { url, ...table.verdict(url, agent) };
+}

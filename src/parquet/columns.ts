@@ -1,0 +1,241 @@
+import { formatFieldPath } from '../base/arguments.js';
+import { RobotsFilterError } from '../base/errors.js';
+import type { ColumnChunk, Leaf } from './footer.js';
+import type { PlainValues } from './page-values.js';
+import type { DataPage, DictionaryPage } from './pages.js';
+import type { ParquetFile } from './parquet-file.js';
+
+/** Maximum number of column names that a message lists. */
+const LISTED = 12;
+
+/**
+ * Finds the column that the user named.
+ *
+ * @param path the names that lead to it
+ * @param option the option that gives the name, for messages
+ * @throws RobotsFilterError `input` if no column has this name, or several have it
+ */
+export function namedColumn(file: ParquetFile, path: readonly string[], option: string): Leaf {
+  const [leaf, ...others] = file.leavesAt(path);
+  if (leaf === undefined) throw noColumn(file, `"${path.join('.')}"`, option);
+  const [other] = others;
+  if (other !== undefined) throw severalColumns(file, leaf, other, option);
+  return leaf;
+}
+
+/**
+ * Finds the column of text that the user named.
+ *
+ * @throws RobotsFilterError `input` if there is no such column, or if it holds no text
+ */
+export function textColumn(file: ParquetFile, path: readonly string[], option: string): Leaf {
+  const leaf = namedColumn(file, path, option);
+  if (isText(leaf)) return leaf;
+  throw unreadableColumn(file, leaf, 'text', option);
+}
+
+/** Whether a column holds at most one value of text or bytes in each row. */
+export function isText({ type, maxRepetition, annotation }: Leaf): boolean {
+  const isPlain = annotation === 'plain' || annotation === 'text';
+  return type === 'BYTE_ARRAY' && maxRepetition === 0 && isPlain;
+}
+
+/** The error for a missing column, with a list of the existing columns. */
+export function noColumn(file: ParquetFile, column: string, option: string): RobotsFilterError {
+  return refusal(file, `there is no column ${column}. ${remedy(file, option)}`);
+}
+
+/** The error for two columns of one name: which of them is meant cannot be known. */
+export function severalColumns(
+  file: ParquetFile,
+  { path }: Leaf,
+  other: Leaf,
+  option: string,
+): RobotsFilterError {
+  const [name, second] = [path, other.path].map(formatFieldPath);
+  const what =
+    name === second
+      ? `two columns are called ${JSON.stringify(path.join('.'))}. Write the file again with different names`
+      : `${name} and ${second} are two columns. Use ${option} '${name}' or ${option} '${second}'`;
+  return refusal(file, what);
+}
+
+/** What a column must hold: texts, or numbers, for which texts of digits are taken too. */
+export type Needed = 'text' | 'whole numbers';
+
+/** The error for a column that does not hold what is needed. */
+export function unreadableColumn(
+  file: ParquetFile,
+  leaf: Leaf,
+  needed: Needed,
+  option: string,
+): RobotsFilterError {
+  const { path } = leaf;
+  const what = `column "${path.join('.')}" holds ${contentOf(leaf)}, not ${needed}`;
+  return refusal(file, `${what}. ${remedy(file, option, needed)}`);
+}
+
+/** The error for a group or list that has the name of a column. */
+export function nestedColumn(
+  file: ParquetFile,
+  { path }: Leaf,
+  needed: Needed,
+  option: string,
+): RobotsFilterError {
+  const what = `column "${path[0]}" is a group or a list, not a column of ${needed}`;
+  return refusal(file, `${what}. ${remedy(file, option, needed)}`);
+}
+
+/** What a column holds, for messages. */
+function contentOf({ type, annotation, maxRepetition }: Leaf): string {
+  if (maxRepetition > 0) return 'lists';
+  switch (annotation) {
+    case 'plain':
+    case 'text':
+    case 'integer':
+      return type;
+    case 'decimal':
+      return 'decimals';
+    case 'float16':
+      return 'FLOAT16';
+    case 'null':
+      return 'only nulls';
+    default:
+      return annotation;
+  }
+}
+
+function remedy(file: ParquetFile, option: string, needed: Needed = 'text'): string {
+  const isReadable = (leaf: Leaf) => isText(leaf) || (needed !== 'text' && isNumeric(leaf));
+  const noun = needed === 'text' ? 'text' : 'numbers or text';
+  const names = file.footer.leaves.filter(isReadable).map(({ path }) => formatFieldPath(path));
+  if (names.length === 0) return `No column holds ${noun}.`;
+  const rest = names.length > LISTED ? `, and ${names.length - LISTED} more` : '';
+  return `Columns of ${noun}: ${names.slice(0, LISTED).join(', ')}${rest}. Use ${option} NAME.`;
+}
+
+function refusal({ name }: ParquetFile, reason: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${name}: ${reason}`);
+}
+
+/**
+ * Reads the values of a column of a row group, one after another. The column must not be repeated.
+ */
+export class ColumnCursor {
+  readonly #pages: AsyncGenerator<DataPage | DictionaryPage>;
+  readonly #present: number;
+  #dictionary: PlainValues | undefined;
+  #page: DataPage | undefined;
+  #entry = 0;
+  #value = 0;
+
+  constructor(file: ParquetFile, chunk: ColumnChunk) {
+    this.#pages = file.pages(chunk);
+    this.#present = chunk.leaf.maxDefinition;
+  }
+
+  /**
+   * Returns the bytes of the next value, valid until the next call; `null` for a null, `undefined`
+   * after the last value.
+   *
+   * @throws RobotsFilterError `input`
+   */
+  async next(): Promise<Uint8Array | null | undefined> {
+    while (this.#page === undefined || this.#entry === this.#page.entries) {
+      const { value: page, done } = await this.#pages.next();
+      if (done) return undefined;
+      if (page.kind === 'dictionary') this.#dictionary = page.values;
+      else this.#page = page;
+      this.#entry = 0;
+      this.#value = 0;
+    }
+    const { definitions, values } = this.#page;
+    const isNull = definitions !== undefined && definitions[this.#entry] !== this.#present;
+    this.#entry++;
+    if (isNull) return null;
+    const place = this.#value++;
+    return values.kind === 'indices'
+      ? bytesAt(this.#dictionary as PlainValues, values.indices[place] as number)
+      : bytesAt(values, place);
+  }
+
+  /** Ends the reading, and waits for a pending read. */
+  async close(): Promise<void> {
+    await this.#pages.return(undefined);
+  }
+}
+
+function bytesAt(values: PlainValues, place: number): Uint8Array {
+  switch (values.kind) {
+    case 'byte arrays':
+      return values.bytes.subarray(values.starts[place], values.ends[place]);
+    case 'fixed':
+      return values.bytes.subarray(place * values.width, (place + 1) * values.width);
+    case 'booleans':
+      return values.values.subarray(place, place + 1);
+  }
+}
+
+/** Longest decimal that is read, in bytes: Arrow's longest has 32. */
+const LONGEST_DECIMAL = 64;
+/** Greatest number of decimal places that is read. */
+const MOST_PLACES = 100;
+
+/** Whether a column holds at most one number in each row. */
+export function isNumeric({ type, typeLength, annotation, maxRepetition }: Leaf): boolean {
+  if (maxRepetition > 0) return false;
+  switch (annotation) {
+    case 'plain':
+      return type === 'INT32' || type === 'INT64' || type === 'FLOAT' || type === 'DOUBLE';
+    case 'integer':
+      return type === 'INT32' || type === 'INT64';
+    case 'decimal':
+      return type !== 'BOOLEAN' && type !== 'INT96' && type !== 'FLOAT' && type !== 'DOUBLE';
+    case 'float16':
+      return typeLength === 2;
+    default:
+      return false;
+  }
+}
+
+/** A value of a column that `isNumeric`; `NaN` for a decimal beyond all bounds. */
+export function numberOf({ type, annotation, scale }: Leaf, bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  switch (type) {
+    case 'FLOAT':
+      return view.getFloat32(0, true);
+    case 'DOUBLE':
+      return view.getFloat64(0, true);
+    case 'INT32':
+    case 'INT64': {
+      const value = type === 'INT32' ? BigInt(view.getInt32(0, true)) : view.getBigInt64(0, true);
+      return annotation === 'decimal' ? scaled(value, scale) : Number(value);
+    }
+    default:
+      if (annotation === 'float16') return float16(view.getUint16(0, true));
+      if (bytes.length === 0 || bytes.length > LONGEST_DECIMAL) return Number.NaN;
+      // The unscaled value, in two's complement, the most significant byte first.
+      return scaled(
+        BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`)),
+        scale,
+      );
+  }
+}
+
+/** A decimal. The fraction of a whole number is exactly 0, which a division of floats may miss. */
+function scaled(value: bigint, scale: number): number {
+  if (scale < 0 || scale > MOST_PLACES) return Number.NaN;
+  const unit = 10n ** BigInt(scale);
+  const fraction = value % unit;
+  const whole = Number(value / unit);
+  return fraction === 0n ? whole : whole + Number(fraction) / Number(unit);
+}
+
+function float16(bits: number): number {
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  const sign = bits >> 15 === 0 ? 1 : -1;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1024 + fraction) * 2 ** (exponent - 25);
+}

@@ -1,0 +1,348 @@
+import { COMMA, CR, LF, QUOTE } from '../../base/ascii.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../kernel/layout.js';
+import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
+import type { RowsOptions } from './format.js';
+import type { Chunks } from './raw-input.js';
+
+/** Maximum length of the first row, in bytes. */
+const LONGEST = 1024 * 1024;
+
+/** Maximum number of rows in which a header is looked for below comments. */
+const MOST_ROWS_ABOVE = 64;
+
+/** Maximum length of the first row if only its fields are counted, in bytes. */
+const LONGEST_COUNTED = 16 * LONGEST;
+
+/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
+export const MOST_FIELDS = LONGEST;
+
+const UNCLOSED_HEADER =
+  'a quote in the header is not closed, so the header would be the whole input. Close the quote, or use --no-header if the first row is a record';
+
+/** What the first row tells about the others. */
+interface FirstRow {
+  /** The header; `undefined` if the first row is a record, empty if there is no row. */
+  readonly header: Buffer | undefined;
+  /** Number of lines of the header. */
+  readonly headerLines: number;
+  /** The column of URLs, from 0. */
+  readonly column: number;
+  /**
+   * The number of fields of a row. In a row with more, a delimiter may be part of a URL without
+   * quotes. The text before that delimiter may not be the URL.
+   */
+  readonly rowFields: number;
+}
+
+/**
+ * Reads the first row and finds the column of URLs. If the row is a header, takes it from `chunks`.
+ *
+ * @throws RobotsFilterError `input` if there is no such column
+ */
+export async function readFirstRow(
+  chunks: Chunks,
+  delimiter: number,
+  options: RowsOptions,
+): Promise<FirstRow> {
+  const told = options.header === false ? columnNumber(options.column) : 0;
+  if (told > 0) {
+    // A first row without the column is a short row.
+    const rowFields = Math.max(told, await fieldsOfFirstRow(chunks, delimiter, options));
+    return { header: undefined, headerLines: 0, column: told - 1, rowFields };
+  }
+  const scan = (head: Buffer) => {
+    const scanner = new RowScanner(delimiter);
+    const { start, emptyLines } = startOfRows(head);
+    const end = scanner.scan(head, start);
+    return { start, end, newlines: emptyLines + scanner.newlines, isOpen: scanner.isQuoted };
+  };
+  const peeked = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
+  // The limit does not depend on how much a read brings.
+  const head = peeked.subarray(0, LONGEST);
+  const { start, end: rowEnd, newlines, isOpen } = scan(head);
+  if (rowEnd === undefined && head.length >= LONGEST) {
+    throw refusal(
+      options,
+      'the first row does not end within 1 MiB. Is a quote missing? If not, say which column holds the URL: --no-header --url-field N',
+    );
+  }
+  const end = rowEnd ?? head.length;
+  const row = head.subarray(start, end);
+  if (endOfFields(row) === 0)
+    return { header: Buffer.alloc(0), headerLines: 0, column: 0, rowFields: 1 };
+  const fields = fieldsOf(row, delimiter);
+  const hasHeader = options.header ?? !fields.some(isUrl);
+  if (hasHeader && options.header === undefined) {
+    const line = newlines + 1;
+    if (fields[0]?.toLowerCase().startsWith('sep=') === true) {
+      throw preamble(options, 'its first line is an instruction to Excel', line + 1, delimiter);
+    }
+    const above = fields.length === 1 && !fields.some(isUrlColumnName);
+    const header = above ? headerBelow(head, end, line, delimiter) : undefined;
+    if (header !== undefined) {
+      throw preamble(options, 'its first line is a comment or title', header, delimiter);
+    }
+  }
+  const column = columnOf(fields, hasHeader, options);
+  const rowFields = fields.length;
+  if (!hasHeader) return { header: undefined, headerLines: 0, column, rowFields };
+  if (isOpen) throw refusal(options, UNCLOSED_HEADER);
+  if (holdsReturn(row, delimiter)) {
+    throw refusal(
+      options,
+      "the header has a carriage return in it: are these several rows? Convert the line ends: tr '\\r' '\\n'",
+    );
+  }
+  const header = Buffer.from(row);
+  chunks.drop(end);
+  return { header, headerLines: newlines + 1, column, rowFields };
+}
+
+/**
+ * The number of fields of the first row, of which nothing is taken; 0 if there is no row.
+ *
+ * @throws RobotsFilterError `input` if the row is too long or has too many fields
+ */
+async function fieldsOfFirstRow(
+  chunks: Chunks,
+  delimiter: number,
+  options: RowsOptions,
+): Promise<number> {
+  const scanner = new RowScanner(delimiter);
+  let start = 0;
+  let scanned = 0;
+  const hasRow = (bytes: Buffer): boolean => {
+    while (scanned < bytes.length) {
+      const end = scanner.scan(bytes, scanned);
+      scanned = end ?? bytes.length;
+      if (end === undefined) return false;
+      if (endOfFields(bytes.subarray(start, end)) > 0) return true;
+      scanner.begin();
+      start = end;
+    }
+    return false;
+  };
+  let hasEnded = false;
+  const head = await chunks.peek(LONGEST_COUNTED, (bytes) => {
+    hasEnded ||= hasRow(bytes);
+    return hasEnded;
+  });
+  hasEnded ||= hasRow(head);
+  // The limit does not depend on how much a read brings.
+  if (hasEnded ? scanned > LONGEST_COUNTED : head.length >= LONGEST_COUNTED) {
+    throw refusal(
+      options,
+      'the first row does not end within 16 MiB, so the number of fields of a row is unknown. Is a quote missing?',
+    );
+  }
+  const row = head.subarray(start, scanned);
+  const fields = endOfFields(row) === 0 ? 0 : countFields(row, delimiter);
+  if (fields <= MOST_FIELDS) return fields;
+  throw refusal(
+    options,
+    `the first row has ${fields} fields, and a row may have at most ${MOST_FIELDS}. Is another delimiter meant?`,
+  );
+}
+
+/**
+ * The line of the header below a first row of one field that is a comment or a title: a row of
+ * several fields, or the usual name of a column of URLs, before any URL. `undefined` if there is
+ * none, so that the first row is the header.
+ *
+ * @param start where the rows after the first one begin
+ * @param line the number of the first row's last line
+ */
+function headerBelow(
+  head: Buffer,
+  start: number,
+  line: number,
+  delimiter: number,
+): number | undefined {
+  let at = start;
+  let number = line + 1;
+  for (let rows = 0; rows < MOST_ROWS_ABOVE && at < head.length; rows++) {
+    const scanner = new RowScanner(delimiter);
+    const end = scanner.scan(head, at);
+    if (end === undefined) return undefined;
+    const fields = fieldsOf(head.subarray(at, end), delimiter);
+    if (fields.length > 1 || fields.some(isUrlColumnName)) return number;
+    if (fields.some(isUrl)) return undefined;
+    number += scanner.newlines + 1;
+    at = end;
+  }
+  return undefined;
+}
+
+function preamble(
+  options: RowsOptions,
+  what: string,
+  line: number,
+  delimiter: number,
+): RobotsFilterError {
+  const format = delimiter === COMMA ? 'csv' : 'tsv';
+  return refusal(
+    options,
+    `${what}, and the header is on line ${line}. Leave out the lines above: tail -n +${line} FILE | robots-filter --input ${format} … If the first line is the header after all, use --header`,
+  );
+}
+
+/** Finds the beginning of the first row: empty lines are not rows. */
+function startOfRows(head: Buffer): { readonly start: number; readonly emptyLines: number } {
+  let start = 0;
+  let emptyLines = 0;
+  for (;;) {
+    const line = start + (head[start] === CR ? 1 : 0);
+    if (head[line] !== LF) return { start, emptyLines };
+    start = line + 1;
+    emptyLines++;
+  }
+}
+
+/** Whether a CR stands outside quotes in the fields of the row. */
+function holdsReturn(row: Buffer, delimiter: number): boolean {
+  const last = endOfFields(row);
+  for (let at = 0; at < last; at++) {
+    if (row[at] === QUOTE) {
+      // If two quotes follow each other, the second opens again the field that the first has
+      // closed.
+      do at = row.indexOf(QUOTE, at + 1) + 1;
+      while (at > 0 && row[at] === QUOTE);
+      if (at === 0) return false;
+    }
+    for (; at < last && row[at] !== delimiter; at++) if (row[at] === CR) return true;
+  }
+  return false;
+}
+
+/** Offset at which the last field of a row ends: before the line end. The input's end is a LF. */
+function endOfFields(row: Buffer): number {
+  const end = row.at(-1) === LF ? row.length - 1 : row.length;
+  return row[end - 1] === CR ? end - 1 : end;
+}
+
+function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
+  const { column } = options;
+  const names = `The columns are: ${listed(fields, hasHeader).slice(0, 500)}`;
+  const single = (indices: readonly number[], wanted: string): number | undefined => {
+    const [index, other] = indices;
+    if (index === undefined || other === undefined) return index;
+    throw refusal(
+      options,
+      `the columns ${index + 1} and ${other + 1} are both called ${wanted}. Say which one holds the URLs by its number: --url-field ${index + 1}`,
+    );
+  };
+  const indicesOf = (isWanted: (name: string) => boolean): number[] =>
+    hasHeader ? [...fields.keys()].filter((index) => isWanted(fields[index] ?? '')) : [];
+  if (column !== undefined) {
+    const named = single(
+      indicesOf((name) => name === column),
+      column,
+    );
+    if (named !== undefined) return named;
+    const number = columnNumber(column);
+    if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
+    const what = isNumber(column) ? `column ${column}` : `column called ${column}`;
+    const why = hasHeader ? names : 'There is no header: give the number of the column';
+    throw refusal(options, `there is no ${what}. ${why} (--url-field)`);
+  }
+  const exact = single(
+    indicesOf((name) => name === 'url'),
+    'url',
+  );
+  if (exact !== undefined) return exact;
+  const capitals = single(
+    indicesOf((name) => name.toLowerCase() === 'url'),
+    'URL',
+  );
+  if (capitals !== undefined) return capitals;
+  const found = hasHeader ? fields.findIndex(isUrlColumnName) : -1;
+  if (found >= 0) return found;
+  if (fields.length === 1) return 0;
+  if (hasHeader) {
+    throw refusal(
+      options,
+      `it is not clear which column holds the URLs. ${names}. Name the column, or give its number: --url-field`,
+    );
+  }
+  const first = fields.findIndex(isUrl);
+  throw refusal(
+    options,
+    `there is no header that names the column of the URLs. ${names}. Give the number of the column: --url-field ${first < 0 ? 'N' : first + 1}`,
+  );
+}
+
+/** Names of columns, or with their numbers the fields of a first row that is no header. */
+function listed(fields: readonly string[], hasHeader: boolean): string {
+  const columns = hasHeader ? fields : fields.map((field, index) => `${index + 1} ${field}`);
+  return columns.join(', ');
+}
+
+/** The number of a column, from 1; 0 if the text is a name, or a number that no column has. */
+function columnNumber(text: string | undefined): number {
+  const number = text !== undefined && isNumber(text) ? Number(text) : 0;
+  return number <= MOST_FIELDS ? number : 0;
+}
+
+function isNumber(text: string): boolean {
+  return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
+}
+
+function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${name}: ${reason}`);
+}
+
+/** The number of fields of a row. */
+function countFields(row: Buffer, delimiter: number): number {
+  let at = 0;
+  for (let fields = 1; ; fields++) {
+    if (row[at] === QUOTE) {
+      // Of two quotes in a row, the second opens the field again.
+      do at = row.indexOf(QUOTE, at + 1) + 1;
+      while (at > 0 && row[at] === QUOTE);
+      if (at === 0) return fields;
+    }
+    at = row.indexOf(delimiter, at) + 1;
+    if (at === 0) return fields;
+  }
+}
+
+/** The fields of a row, without quotes around them. */
+export function fieldsOf(row: Buffer, delimiter: number): string[] {
+  const end = endOfFields(row);
+  const fields: string[] = [];
+  for (let at = 0; at <= end; ) {
+    const parts: Buffer[] = [];
+    let from = at;
+    if (row[at] === QUOTE) {
+      from = ++at;
+      while (at < end && (row[at] !== QUOTE || row[at + 1] === QUOTE)) {
+        if (row[at] === QUOTE) {
+          parts.push(row.subarray(from, at));
+          from = ++at;
+        }
+        at++;
+      }
+      parts.push(row.subarray(from, Math.min(at, end)));
+      from = ++at;
+    }
+    let next = from <= end ? row.indexOf(delimiter, from) : -1;
+    if (next < 0 || next > end) next = end;
+    if (from < next) parts.push(row.subarray(from, next));
+    fields.push(Buffer.concat(parts).toString());
+    at = Math.max(next, from - 1) + 1;
+  }
+  return fields;
+}
+
+/**
+ * The row of a line that `RowLines` has made, with its newlines; `undefined` if the row was
+ * refused.
+ */
+export function rowOfLine(line: Buffer): Buffer | undefined {
+  if (line.length < ROW_MARK_BYTES) return line;
+  if (line[0] === ROW_REFUSED) return undefined;
+  if (line[0] !== ROW_MARKED) return line;
+  const standIn = line[1];
+  return line.subarray(ROW_MARK_BYTES).map((byte) => (byte === standIn ? LF : byte)) as Buffer;
+}

@@ -1,0 +1,289 @@
+import { Buffer } from 'node:buffer';
+import { CR, LF } from '../../base/ascii.js';
+import { RobotsFilterError } from '../../base/errors.js';
+import {
+  CONVERTED_URL,
+  type Conversion,
+  type Frame,
+  type OutputMode,
+  readFrames,
+} from '../../kernel/query.js';
+import type { Agent } from '../../protocol/agent.js';
+import { fieldsOf } from '../input/first-row.js';
+import type { InputFormat } from '../input/format.js';
+import type { Output } from './output.js';
+import type { SaidPreferences } from './record-preferences.js';
+
+interface HeaderSettings {
+  readonly agents: readonly Agent[];
+  readonly output: OutputMode;
+  readonly explain: boolean;
+  /** Name of the column of verdicts; `undefined` for `verdict`. */
+  readonly verdictField: string | undefined;
+  /** Whether a column of preferences is added for each agent. */
+  readonly preferences?: unknown;
+  /** Whether verdicts alone begin with a row that names the agents. */
+  readonly outputHeader: boolean;
+}
+
+/** An input whose records come next. */
+interface HeaderInput {
+  readonly name: string;
+  readonly format: InputFormat;
+  /** What its records become; `undefined` if they come out in their own format. */
+  readonly conversion: Conversion | undefined;
+  /** The header of rows; `undefined` if they have none, empty if there is no row. */
+  readonly header?: Buffer | undefined;
+}
+
+/** Endings of the names of the columns that `--explain` adds for an agent. */
+const EXPLANATIONS = ['_reason', '_line', '_rule', '_agent', '_source'];
+
+/** The header of the output, which is written once for all inputs. */
+export class HeaderRow {
+  readonly #settings: HeaderSettings;
+  /** The header of the first input of rows; `null` if it has none. */
+  #first: Buffer | null | undefined;
+
+  constructor(settings: HeaderSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * What to write before the records of an input; `undefined` for nothing.
+   *
+   * @throws RobotsFilterError `input` if the header is not that of the first input, or a column
+   *   would have the name of an added one
+   */
+  of(input: HeaderInput): Uint8Array | undefined {
+    const { output } = this.#settings;
+    if (output === 'verdicts' || output === 'mask-ndjson') return this.#agentsRow();
+    const { name, format, conversion } = input;
+    const written = conversion ?? format;
+    if (written !== 'csv' && written !== 'tsv') return undefined;
+    const header = conversion === undefined ? input.header : Buffer.from(`${CONVERTED_URL}\n`);
+    if (header?.length === 0) return undefined;
+    if (this.#first !== undefined) {
+      if (this.#isFirst(header)) return undefined;
+      throw new RobotsFilterError(
+        'input',
+        `${name}: has another header than the first input, so the columns of the output would be mixed. Filter it alone`,
+      );
+    }
+    this.#first = header ?? null;
+    if (header === undefined) return undefined;
+    const row = withoutLineEnd(header);
+    const lineEnd = header.subarray(row.length).toString() || '\n';
+    if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
+    const delimiter = written === 'tsv' ? '\t' : ',';
+    const names = this.#addedNames();
+    const clash = fieldsOf(header, delimiter.charCodeAt(0)).find((field) => names.includes(field));
+    if (clash !== undefined) {
+      throw new RobotsFilterError(
+        'input',
+        `${name}: has a column called ${clash}, the name of an added column. Choose another name: --verdict-field NAME`,
+      );
+    }
+    const added = names.map((field) => `${delimiter}${quotedField(field)}`).join('');
+    return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
+  }
+
+  /** The agents of the columns of verdicts alone, once, if that is asked for. */
+  #agentsRow(): Uint8Array | undefined {
+    const { agents, output, outputHeader } = this.#settings;
+    if (!outputHeader || output !== 'verdicts' || this.#first !== undefined) return undefined;
+    this.#first = null;
+    return Buffer.from(`${agents.map(({ name }) => quotedField(name)).join(',')}\n`);
+  }
+
+  /** Whether a header is that of the first input. Their line ends may differ. */
+  #isFirst(header: Buffer | undefined): boolean {
+    const first = this.#first ?? undefined;
+    if (first === undefined || header === undefined) return first === header;
+    return withoutLineEnd(first).equals(withoutLineEnd(header));
+  }
+
+  #addedNames(): string[] {
+    const { agents, explain, preferences, verdictField = 'verdict' } = this.#settings;
+    const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
+    const verdicts = agents.map(({ name }) => of(verdictField, name));
+    const endings = explain ? EXPLANATIONS : [];
+    return [
+      ...verdicts,
+      ...agents.flatMap((agent) =>
+        endings.map((ending) => of(`${verdictField}${ending}`, agent.name)),
+      ),
+      ...(preferences === undefined
+        ? []
+        : agents.map(({ name }) => of(`${verdictField}_${PREFERENCES_MEMBER}`, name))),
+    ];
+  }
+}
+
+function withoutLineEnd(row: Buffer): Buffer {
+  if (row.at(-1) !== LF) return row;
+  return row.subarray(0, row.at(-2) === CR ? -2 : -1);
+}
+
+/** A field of CSV or TSV, in quotes if it needs them. */
+function quotedField(text: string): string {
+  const needsQuotes = ['"', ',', '\t', '\n', '\r'].some((mark) => text.includes(mark));
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** What an output can hold. */
+export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet';
+
+/** The format in which the records of an input come out whole, as lines. */
+const OWN: Record<InputFormat, OutputFormat> = {
+  text: 'text',
+  ndjson: 'ndjson',
+  json: 'ndjson',
+  csv: 'csv',
+  tsv: 'tsv',
+  parquet: 'ndjson',
+};
+
+/** The format in which the records of an input come out. */
+export function writtenFormat(input: InputFormat, output: OutputFormat | undefined): OutputFormat {
+  return output ?? OWN[input];
+}
+
+/**
+ * What the kernel writes for the records of an input. Parquet keeps its columns in Parquet, so only
+ * the outcomes are needed.
+ *
+ * @param output `undefined` for the input's own format
+ * @returns `undefined` for the records themselves
+ */
+export function conversionOf(
+  input: InputFormat,
+  output: OutputFormat | undefined,
+): Conversion | undefined {
+  if (output === undefined || output === writtenFormat(input, undefined)) return undefined;
+  return output === 'parquet' && input === 'parquet' ? 'outcomes' : output;
+}
+
+/** How an output of frames is read. */
+interface FramedRecordsOptions {
+  /** Number of agents. */
+  readonly agents: number;
+  /** Bytes before all records. */
+  readonly preamble: Uint8Array | undefined;
+  /** What is added to a record. */
+  readonly add: (frame: Frame) => Addition;
+}
+
+/** Takes frames (kernel/layout.ts, QUERY_FRAMES), and writes their records with an addition. */
+export class FramedRecords implements Output {
+  readonly #output: Output;
+  readonly #options: FramedRecordsOptions;
+  #preamble: Uint8Array | undefined;
+  /** The beginning of a frame. */
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(output: Output, options: FramedRecordsOptions) {
+    this.#output = output;
+    this.#options = options;
+    this.#preamble = options.preamble;
+  }
+
+  get taken(): number {
+    return this.#output.taken;
+  }
+
+  async write(bytes: Uint8Array): Promise<boolean> {
+    const { agents, add } = this.#options;
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const frames = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const parts: Uint8Array[] = this.#takePreamble();
+    const end = readFrames(frames, agents, (frame) => {
+      const { record } = frame;
+      const { at, text } = add(frame);
+      parts.push(record.subarray(0, at), Buffer.from(text), record.subarray(at));
+    });
+    // The ring's memory is used again, so what is left is copied.
+    this.#held = Buffer.from(frames.subarray(end));
+    return parts.length === 0 || (await this.#output.write(Buffer.concat(parts)));
+  }
+
+  async end(): Promise<boolean> {
+    const [preamble] = this.#takePreamble();
+    const isOpen = preamble === undefined || (await this.#output.write(preamble));
+    return (await this.#output.end()) && isOpen;
+  }
+
+  abandon(): void {
+    this.#output.abandon();
+  }
+
+  release(): void {
+    this.#output.release();
+  }
+
+  #takePreamble(): Uint8Array[] {
+    const preamble = this.#preamble;
+    this.#preamble = undefined;
+    return preamble === undefined ? [] : [preamble];
+  }
+}
+
+/** The preferences for each agent; `undefined` where its verdict is not allow. */
+type Said = readonly (SaidPreferences | undefined)[];
+
+/** An addition to a record: its place and its text. */
+interface Addition {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** The member of JSON records that has the preferences. */
+export const PREFERENCES_MEMBER = 'preferences';
+
+/** What preferences add to records of a format, which end with a line end. */
+export function preferenceAdder(
+  format: Exclude<OutputFormat, 'parquet'>,
+  agents: readonly Agent[],
+): (record: Buffer, said: Said) => Addition {
+  if (format === 'ndjson') {
+    // After the object, there is only white space.
+    return (record, said) => ({ at: record.lastIndexOf('}'), text: memberOf(said, agents) });
+  }
+  const field = { text: tabbed, tsv: tabbedField, csv: commaField }[format];
+  return (record, said) => ({ at: lineEndOf(record), text: said.map(field).join('') });
+}
+
+function memberOf(said: Said, agents: readonly Agent[]): string {
+  const values = said.map((each) => each?.json ?? 'null');
+  if (agents.length === 1) return `,"${PREFERENCES_MEMBER}":${values[0]}`;
+  const members = agents.map(({ name }, index) => `${JSON.stringify(name)}:${values[index]}`);
+  return `,"${PREFERENCES_MEMBER}":{${members.join(',')}}`;
+}
+
+/** The value of a column: empty where nothing is said. */
+export function columnValue(said: SaidPreferences | undefined): string | undefined {
+  return said === undefined || said.isEmpty ? undefined : said.json;
+}
+
+function tabbed(said: SaidPreferences | undefined): string {
+  return `\t${columnValue(said) ?? ''}`;
+}
+
+function tabbedField(said: SaidPreferences | undefined): string {
+  return `\t${quoted(said)}`;
+}
+
+function commaField(said: SaidPreferences | undefined): string {
+  return `,${quoted(said)}`;
+}
+
+function quoted(said: SaidPreferences | undefined): string {
+  const value = columnValue(said);
+  return value === undefined ? '' : `"${value.replaceAll('"', '""')}"`;
+}
+
+/** Offset of the line end of a record. */
+function lineEndOf(record: Buffer): number {
+  if (record.at(-1) !== LF) return record.length;
+  return record.at(-2) === CR ? record.length - 2 : record.length - 1;
+}

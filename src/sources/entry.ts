@@ -1,0 +1,118 @@
+import type { Authority } from '../protocol/authority.js';
+import type { FetchOutcome, FetchReading } from './fetch-record.js';
+
+/** One robots.txt of a cache, before parsing. */
+export interface CacheEntry {
+  readonly authority: Authority;
+  /**
+   * The body, of at most `maxBodyBytes + 1` bytes. The additional byte shows the parser that the
+   * body was longer. The next entry may overwrite the body.
+   */
+  readonly body: Uint8Array;
+  /**
+   * The path of the file in the robots directory (`example.com/robots.txt`), or `FILE.ndjson:LINE`
+   * for a record.
+   */
+  readonly source: string;
+  /** The status code of the response (RFC 9110 section 15), if the cache has it. */
+  readonly status: number | undefined;
+  /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
+  readonly fetched?: FetchOutcome;
+}
+
+/**
+ * The reason why something in a cache was skipped, or of a warning about an entry.
+ *
+ * - `not-a-host`: the name of a file or directory, or the host of a record, is not an authority.
+ * - `document`: a file whose name marks it as a document or data.
+ * - `bad-record`: a line that is not a usable record; or a robots.json that is damaged or names
+ *   another host, so that the robots.txt beside it is skipped too.
+ * - `unreadable`: a file, directory or link that cannot be read, or vanished during the run.
+ * - `not-a-file`: a pipe, socket or device, or a directory in place of a file.
+ * - `link-outside`: a symbolic link that leaves the directory.
+ * - `too-deep`: nested deeper than any layout.
+ * - `no-robots-txt`: the directory of a host without a robots.txt, or without the robots.txt that
+ *   its robots.json describes.
+ * - `compressed`: a compressed body, or one in UTF-16 or UTF-32 without its byte order mark.
+ * - `not-text`: a body of another format, such as Parquet or WARC.
+ * - `binary`: binary data without a known format. It is not skipped: it is read as text.
+ * - `too-large`: a body that would not fit in memory.
+ * - `damaged-record`: a damaged place in an archive; the captures there are lost.
+ * - `broken-response`: a capture whose body is cut short, or cannot be decoded; it counts as
+ *   unreachable.
+ * - `no-payload`: captures that refer to an earlier capture, which is missing. The capture before
+ *   counts.
+ * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
+ * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
+ *   denied. This is found by compiling, not by reading.
+ * - `too-many-authorities`: a host with more schemes and ports than a table can have of one host.
+ *   This too is found by compiling.
+ */
+export type CacheWarningCode =
+  | 'not-a-host'
+  | 'document'
+  | 'bad-record'
+  | 'unreadable'
+  | 'not-a-file'
+  | 'link-outside'
+  | 'too-deep'
+  | 'no-robots-txt'
+  | 'compressed'
+  | 'not-text'
+  | 'binary'
+  | 'too-large'
+  | 'damaged-record'
+  | 'broken-response'
+  | 'no-payload'
+  | 'no-target'
+  | 'over-budget'
+  | 'too-many-authorities';
+
+export interface CacheWarning {
+  readonly code: CacheWarningCode;
+  /**
+   * The path of the file: the robots directory as given, then names in the form of `displayName`.
+   * For `over-budget`, the source of the entry; for `too-many-authorities`, the host.
+   */
+  readonly path: string;
+  /** Number of the line of a record, from 1. */
+  readonly line?: number;
+  /** Offset of the record of an archive in its file, in bytes. */
+  readonly offset?: number;
+  /** Number of cases that the warning stands for. Default 1. */
+  readonly count?: number;
+  /** The finding and its consequence, without the path. May quote the file. */
+  readonly message: string;
+}
+
+/** Options for reading a cache. */
+export interface CacheOptions {
+  /**
+   * Whether symbolic links may lead out of the robots directory. Default false. Links that stay
+   * inside are always followed.
+   */
+  readonly followLinks?: boolean;
+  /** The parsing limit in bytes (RFC 9309 section 2.5); may be `Infinity`. */
+  readonly maxBodyBytes: number;
+  /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
+  readonly asOf?: number | undefined;
+  /** How fetch records are interpreted. */
+  readonly fetchReading?: FetchReading | undefined;
+}
+
+/** A robots.txt was found in a cache. */
+export interface EntryEvent {
+  readonly kind: 'entry';
+  readonly entry: CacheEntry;
+}
+
+/** Something in a cache was skipped. */
+export interface WarningEvent {
+  readonly kind: 'warning';
+  readonly warning: CacheWarning;
+}
+
+/** Bytes of a body that are read: one more than the limit shows that the body was longer. */
+export function bodyLimit(maxBodyBytes: number): number {
+  return Math.floor(maxBodyBytes) + 1;
+}

@@ -1,0 +1,314 @@
+import { printableJson } from '../base/control-characters.js';
+import { type Authority, agree, parseAuthority } from '../protocol/authority.js';
+import {
+  type AccessResult,
+  accessResultOf,
+  DAY,
+  isAccessResult,
+  UNREACHABLE_AFTER_DAYS,
+} from '../protocol/verdict.js';
+
+/*
+ * The record of a fetch is a file robots.json beside robots.txt. It holds one JSON object, which
+ * people may read and edit. Times are in ISO 8601; unknown members are ignored.
+ *
+ *     "version"           1; a record of another version is refused
+ *     "authority"         https://example.com:8443; a record whose authority is not the one of its
+ *                         directory is refused
+ *     "accessResult"      the result of the last attempt; required unless "status" is there
+ *     "status"            status code of the last response
+ *     "error"             { "code", "message" }
+ *     "chain"             the URLs that were requested; the last one is "finalUrl"
+ *     "requestedAt", "respondedAt"     without "respondedAt" the record is stale
+ *     "freshUntil"        no request is made before this time
+ *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
+ *                         (RFC 9309 section 2.4)
+ *     "headers"           the response headers that are kept, with names in lower case
+ *     "unreachableSince"  if unreachable: the first failed attempt since the last success
+ *     "failedOn"          if unreachable: the last days (UTC) with failed attempts, at most ten
+ *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
+ *                         (RFC 9309 section 2.3.1.4)
+ *     "lastSuccess"       the last good robots.txt: its response, "sha256" and length ("bytes")
+ *     "discarded"         digest of a robots.txt that no longer counts and must be deleted
+ *
+ * If robots.txt differs from "sha256", somebody has edited the file, or a run was killed between
+ * the two files. The robots.txt then counts as it is, and the next request for it is not
+ * conditional.
+ */
+
+/** The version that is written, and the only version that is read. */
+const VERSION = 1;
+
+/** The name of the file of a record. */
+export const FETCH_RECORD = 'robots.json';
+
+/** Maximum length of a record that is read, in bytes. */
+export const LONGEST_FETCH_RECORD = 512 * 1024;
+
+/** The last good copy: the robots.txt beside the record. Times are in milliseconds since 1970. */
+export interface LastSuccess {
+  /** SHA-256 of the robots.txt in hexadecimal. */
+  readonly sha256: string;
+  /** Length of the robots.txt, in bytes. */
+  readonly bytes: number;
+  /** Whether the robots.txt was truncated when it was stored. */
+  readonly cut: boolean;
+  readonly status: number | undefined;
+  readonly finalUrl: string;
+  readonly receivedAt: number;
+  /** Time at which the server last sent or confirmed the robots.txt. */
+  readonly validatedAt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The cache policy, in the form of `toObject` of http-cache-semantics. */
+  readonly policy: object | undefined;
+}
+
+/** The record of a fetch. Times are in milliseconds since 1970. */
+export interface FetchRecord {
+  readonly authority: string;
+  readonly accessResult: AccessResult;
+  readonly status: number | undefined;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly chain: readonly string[];
+  readonly requestedAt: number;
+  readonly respondedAt: number;
+  /** Time before which no request is made; 0 if unknown. */
+  readonly freshUntil: number;
+  /** Time from which on the finding is stale; Infinity if unknown. */
+  readonly usableUntil: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly unreachableSince: number | undefined;
+  /** Starts of the days with failed attempts, ascending. */
+  readonly failedOn: readonly number[];
+  /** Number of days after which an unreachable host is no longer denied. */
+  readonly unreachableAfter: number | undefined;
+  readonly lastSuccess: LastSuccess | undefined;
+  readonly discarded: string | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'string' ? numberOf(Date.parse(value)) : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function headersOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function lastSuccessOf(value: unknown): LastSuccess | undefined {
+  if (!isObject(value)) return undefined;
+  const receivedAt = timeOf(value.receivedAt) ?? 0;
+  return {
+    sha256: textOf(value.sha256) ?? '',
+    // Until November 2026 the member was called `octets`.
+    bytes: numberOf(value.bytes ?? value.octets) ?? 0,
+    cut: value.cut === true,
+    status: numberOf(value.status),
+    finalUrl: textOf(value.finalUrl) ?? '',
+    receivedAt,
+    validatedAt: timeOf(value.validatedAt) ?? receivedAt,
+    headers: headersOf(value.headers),
+    policy: isObject(value.policy) ? value.policy : undefined,
+  };
+}
+
+/** Whether a value names the authority. The scheme may be missing on either side. */
+function names(value: unknown, whose: Authority): boolean {
+  const told = typeof value === 'string' ? parseAuthority(value) : undefined;
+  return told !== undefined && agree(told, whose);
+}
+
+/**
+ * Parses the robots.json in the directory of an authority; returns a string if the record is
+ * refused, with the reason.
+ */
+export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchRecord | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return 'It is not JSON';
+  }
+  if (!isObject(value)) return 'It is not a JSON object';
+  if (value.version !== undefined && value.version !== VERSION) {
+    return `Its "version" is not ${VERSION}`;
+  }
+  if (value.authority !== undefined && !names(value.authority, whose)) {
+    return '"authority" does not match the directory';
+  }
+  const status = numberOf(value.status);
+  const told = value.accessResult;
+  if (!isAccessResult(told) && (told !== undefined || status === undefined)) {
+    return '"accessResult" is not successful, unavailable or unreachable';
+  }
+  const { error } = value;
+  const respondedAt = timeOf(value.respondedAt) ?? 0;
+  return {
+    authority: textOf(value.authority) ?? '',
+    accessResult: isAccessResult(told) ? told : accessResultOf(status),
+    status,
+    error: isObject(error)
+      ? { code: textOf(error.code) ?? '', message: textOf(error.message) ?? '' }
+      : undefined,
+    chain: textsOf(value.chain),
+    requestedAt: timeOf(value.requestedAt) ?? respondedAt,
+    respondedAt,
+    freshUntil: timeOf(value.freshUntil) ?? 0,
+    usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
+    headers: headersOf(value.headers),
+    unreachableSince: timeOf(value.unreachableSince),
+    failedOn: textsOf(value.failedOn).flatMap((day) => dayOf(timeOf(day)) ?? []),
+    unreachableAfter: numberOf(value.unreachableAfter),
+    lastSuccess: lastSuccessOf(value.lastSuccess),
+    discarded: textOf(value.discarded),
+  };
+}
+
+/** The ISO 8601 text of a time; `undefined` for a time that no date can hold. */
+function isoTime(time: number | undefined): string | undefined {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function isoDay(time: number): string[] {
+  return isoTime(time)?.split('T').slice(0, 1) ?? [];
+}
+
+/** The start of the day (UTC) of a time. */
+function dayOf(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.floor(time / DAY) * DAY;
+}
+
+/** The text of a robots.json, indented for people. */
+export function formatFetchRecord(record: FetchRecord): string {
+  const { lastSuccess } = record;
+  const members = {
+    version: VERSION,
+    authority: record.authority,
+    accessResult: record.accessResult,
+    status: record.status,
+    error: record.error,
+    finalUrl: record.chain.at(-1),
+    chain: record.chain,
+    requestedAt: isoTime(record.requestedAt),
+    respondedAt: isoTime(record.respondedAt),
+    freshUntil: isoTime(record.freshUntil),
+    usableUntil: isoTime(record.usableUntil),
+    headers: record.headers,
+    unreachableSince: isoTime(record.unreachableSince),
+    failedOn: record.failedOn.length === 0 ? undefined : record.failedOn.flatMap(isoDay),
+    unreachableAfter: record.unreachableAfter,
+    lastSuccess: lastSuccess && {
+      ...lastSuccess,
+      receivedAt: isoTime(lastSuccess.receivedAt),
+      validatedAt: isoTime(lastSuccess.validatedAt),
+    },
+    discarded: record.discarded,
+  };
+  return `${printableJson(members, 2)}\n`;
+}
+
+/** The meaning of a fetch record together with the robots.txt beside it. */
+export interface FetchOutcome {
+  readonly access: AccessResult;
+  /** Whether the record is older than allowed (RFC 9309 section 2.4). */
+  readonly stale: boolean;
+  /** When the last answer came, in milliseconds since 1970; 0 if the record does not say. */
+  readonly respondedAt: number;
+}
+
+/** How fetch records are interpreted. */
+export interface FetchReading {
+  /** Milliseconds since 1970. Default `Date.now()`. */
+  readonly now?: number | undefined;
+  /** Overrides the days of "unreachableAfter" in the record; without either, 30. */
+  readonly unreachableAfter?: number | undefined;
+}
+
+/** Number of days, up to the last failed attempt, in which attempts must have failed regularly. */
+const WINDOW_DAYS = 30;
+/** Number of days in which, on average, one attempt must have failed. */
+const DAYS_PER_ATTEMPT = 3;
+
+/** Number of days with a failed attempt that are kept: as many as the window needs. */
+const MAX_FAILED_DAYS = WINDOW_DAYS / DAYS_PER_ATTEMPT;
+
+/** Greatest difference, in milliseconds, between the clocks of machines that share a directory. */
+const CLOCK_DIFFERENCE = 5 * 60 * 1000;
+
+/** Time for which a robots.txt may be used without another request (RFC 9309 section 2.4). */
+const LONGEST_USE = DAY;
+
+/**
+ * Returns the meaning of a record.
+ *
+ * @param hasCopy whether there is a robots.txt beside the record
+ */
+export function outcomeOf(
+  record: FetchRecord,
+  hasCopy: boolean,
+  { now = Date.now(), unreachableAfter }: FetchReading,
+): FetchOutcome {
+  const usableUntil = Math.min(record.usableUntil, record.respondedAt + LONGEST_USE);
+  const stale = now > usableUntil || isOfTheFuture(record, now);
+  const { accessResult, respondedAt } = record;
+  if (!isLongUnreachable(record, unreachableAfter)) {
+    return { access: accessResult, stale, respondedAt };
+  }
+  return { access: hasCopy ? 'successful' : 'unavailable', stale, respondedAt };
+}
+
+/**
+ * Whether an authority has been unreachable for so long that the last good copy counts, or that,
+ * without a copy, everything is allowed (RFC 9309 section 2.3.1.4). Only failed attempts count: an
+ * unused record does not age. Attempts must have failed on ten of the last 30 days; with a shorter
+ * bound, on one day in three.
+ */
+export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
+  if (record.accessResult !== 'unreachable') return false;
+  const { respondedAt } = record;
+  const since = record.unreachableSince ?? respondedAt;
+  const bound = days ?? record.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
+  if (respondedAt - since <= bound * DAY) return false;
+  const window = Math.min(bound, WINDOW_DAYS);
+  const begin = (dayOf(respondedAt) ?? 0) - window * DAY;
+  const failed = failedDays(record).filter((day) => day > begin);
+  return failed.length >= Math.floor(window / DAYS_PER_ATTEMPT);
+}
+
+/**
+ * The days (UTC) with failed attempts, including the record's own day: ascending, and no more than
+ * the window needs. A record without "failedOn" tells only about its last attempt.
+ */
+export function failedDays({ accessResult, failedOn, respondedAt }: FetchRecord): number[] {
+  if (accessResult !== 'unreachable') return [];
+  const last = dayOf(respondedAt) ?? 0;
+  const days = new Set([...failedOn.filter((day) => day < last), last]);
+  return [...days].sort((a, b) => a - b).slice(-MAX_FAILED_DAYS);
+}
+
+/** Whether a record was made while a clock was wrong, so that its age is unknown. */
+export function isOfTheFuture({ respondedAt }: FetchRecord, now: number): boolean {
+  return respondedAt > now + CLOCK_DIFFERENCE;
+}

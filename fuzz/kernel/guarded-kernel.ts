@@ -130,7 +130,7 @@ export interface GuardOptions {
 }
 
 /**
- * Runs the kernel so that any access beyond the bounds of sources/item.ts is noticed. Every call is made
+ * Runs the kernel so that any access beyond the bounds of layout.ts is noticed. Every call is made
  * twice, each time with other bytes around all regions and in all used blocks. Both results must be
  * equal. The table, the query, the input and the bytes around them must be unchanged, and the input
  * ends where the memory ends.

@@ -35,7 +35,9 @@ export const DIFFERENT = 1;
 export const FOUND = 1;
 
 /** Exit code of an error, as in grep and diff. */
-export const FAILURE = 2; /** The commands in addition to the filter, which has no name. */
+export const FAILURE = 2;
+
+/** The commands in addition to the filter, which has no name. */
 export const COMMAND_NAMES = [
   'compile',
   'fetch',

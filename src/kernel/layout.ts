@@ -570,7 +570,9 @@ export const SCRATCH_FACTOR = 4;
 export const COPY_MARGIN = 16;
 export const SCRATCH_MARGIN = 128;
 /** Bytes of a bad line that its record shows. */
-export const BAD_INPUT_LIMIT = 1024; /**
+export const BAD_INPUT_LIMIT = 1024;
+
+/**
  * The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this file, so it
  * holds integer constants and nothing else.
  */

@@ -108,7 +108,7 @@ import {
   WORKER_TALLY,
 } from './layout.js';
 
-/** Address of a query's block, and the bytes that its runs need; see sources/item.ts. */
+/** Address of a query's block, and the bytes that its runs need; see layout.ts. */
 export interface Query {
   readonly address: number;
   /** Bytes of output that a line may need for each of its own. */
@@ -648,7 +648,7 @@ export function encodeShardQueries(
   return { query: own.query, bytes };
 }
 
-/** Addresses of all blocks that the kernel needs for a batch; sources/item.ts has the sizes. */
+/** Addresses of all blocks that the kernel needs for a batch; layout.ts has the sizes. */
 export interface TaskAddresses {
   readonly query: number;
   readonly worker: number;

@@ -43,7 +43,7 @@ function bitOf(authority: number): number {
 
 /**
  * The counters of rules in a worker block, each for an agent. They are named by an index. Layout:
- * sources/item.ts, RULES_…
+ * layout.ts, RULES_…
  */
 export class RuleCounters {
   readonly #query: DataView;

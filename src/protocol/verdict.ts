@@ -67,7 +67,9 @@ export const REASONS: readonly Reason[] = [
   'tab-in-line',
   'nested-too-deep',
   'return-in-line',
-]; /**
+];
+
+/**
  * The result of requesting a robots.txt (RFC 9309 section 2.3.1).
  *
  * - `successful`: the rules of the robots.txt count (section 2.3.1.1).
@@ -115,7 +117,9 @@ export function accessResultOf(status: number | undefined): AccessResult {
 export type Profile = 'rfc9309' | 'google' | 'draft-koster-rep-00';
 
 /** All profiles. The index of each is its number in a table. */
-export const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00']; /**
+export const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00'];
+
+/**
  * The default parsing limit in bytes, which is the least that RFC 9309 section 2.5 allows: 500 KiB.
  */
 export const MIN_BYTES = 512_000;

@@ -135,7 +135,7 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
 }
 
 /**
- * Splits a cache of robots.txt files into parts: a directory in the layouts of sources/item.ts, or a file
+ * Splits a cache of robots.txt files into parts: a directory in the layouts of item.ts, or a file
  * of records (record-files.ts).
  *
  * The order depends only on the cache: the byte order of the paths, and the order of the records in

@@ -156,7 +156,7 @@ const BLOCKS: Record<string, Block> = {
   },
 };
 
-/** The offsets of a block's fields, by name, in sources/item.ts. */
+/** The offsets of a block's fields, by name, in layout.ts. */
 function offsetsOf(prefix: string, { others }: Block): [name: string, offset: number][] {
   return Object.entries(layout)
     .filter(([name]) => name.startsWith(`${prefix}_`))

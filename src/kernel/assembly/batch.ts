@@ -108,7 +108,7 @@ import { lookUp } from './look-up';
 import { EMPTY, firstEntry, limitScratch, lineEntry, PENDING, placeOf, queryOf } from './memory';
 import { holdsRows, rowStart } from './rows';
 
-/** Decides and writes the lines of a batch. TASK_… and RUN_… in sources/item.ts describe the call. */
+/** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
 export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);

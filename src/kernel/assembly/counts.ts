@@ -1,5 +1,5 @@
 /**
- * Counts how many URLs each rule decided, in a hash table (sources/item.ts, RULES_…). The rules of a
+ * Counts how many URLs each rule decided, in a hash table (layout.ts, RULES_…). The rules of a
  * group of lines are noted first and counted together, so that their cache misses overlap. The
  * table doubles when it fills. At its greatest size the host prunes it (kernel/rule-counts.ts).
  */
@@ -239,7 +239,7 @@ function hashOf(key: u64, authority: u32, line: u32, agent: u32): u32 {
 /**
  * A batch whose hosts lie in several memories, the banks. The lines of each bank are a share of the
  * batch. It is judged there as a batch of its own, and then the outputs are merged in the order of
- * the lines. DIVISION_… and SHARE_… in sources/item.ts describe the blocks.
+ * the lines. DIVISION_… and SHARE_… in layout.ts describe the blocks.
  */
 
 /** Bytes of most lines and most outputs, which are copied in one round. */

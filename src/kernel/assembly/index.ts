@@ -39,7 +39,7 @@ export { endOfPlainRows } from './rows';
 /**
  * Decides about the URL `url`–`end`: leaves a result for each agent in the worker block, and
  * returns the first agent's outcome. Scratch memory, `scratch`–`scratchEnd`, has the size that
- * sources/item.ts requires for one line (SCRATCH_FACTOR).
+ * layout.ts requires for one line (SCRATCH_FACTOR).
  */
 export function decideUrl(
   query: usize,
@@ -63,7 +63,7 @@ export function decideUrl(
 
 /**
  * Finds the URL of the record that is the line `start`–`end`: fills in the first line entry of the
- * worker block. Scratch memory has the size that sources/item.ts requires for one line.
+ * worker block. Scratch memory has the size that layout.ts requires for one line.
  */
 export function locateRecord(
   query: usize,

@@ -1,4 +1,4 @@
-/** The entries of the lines in flight; sources/item.ts, LINE_…, has their fields. */
+/** The entries of the lines in flight; layout.ts, LINE_…, has their fields. */
 
 import {
   LINE_BYTES,
@@ -25,7 +25,7 @@ export function lineEntry(worker: usize, index: i32): usize {
   return worker + WORKER_LINES + <usize>index * LINE_BYTES;
 }
 
-/** Where the number of a line stands, and then the end of its output (sources/item.ts, TASK_PLACES). */
+/** Where the number of a line stands, and then the end of its output (layout.ts, TASK_PLACES). */
 export function placeOf(places: usize, index: i32): usize {
   return places + ((<usize>index) << 2);
 }
@@ -38,7 +38,7 @@ export function queryOf(line: usize): usize {
 /** The table that is asked for the line. */
 export function tableOf(line: usize): usize {
   return load<u32>(queryOf(line), QUERY_TABLE);
-} /** The bound of scratch memory. SCRATCH_FACTOR in sources/item.ts says how much the host must provide. */
+} /** The bound of scratch memory. SCRATCH_FACTOR in layout.ts says how much the host must provide. */
 
 let scratchEnd: usize = 0;
 

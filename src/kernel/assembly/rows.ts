@@ -1,4 +1,4 @@
-/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: sources/item.ts, ROW_MARKED. */
+/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: layout.ts, ROW_MARKED. */
 
 import { COMMA, CR, LF, QUOTE, TAB } from '../../base/ascii';
 import {

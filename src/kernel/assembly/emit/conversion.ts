@@ -1,4 +1,4 @@
-/** Conversions: the URL and the verdicts in place of a record. Layout: sources/item.ts, CONVERT_… */
+/** Conversions: the URL and the verdicts in place of a record. Layout: layout.ts, CONVERT_… */
 
 import { CLOSE_BRACE, COMMA, LF, QUOTE, TAB } from '../../../base/ascii';
 import {

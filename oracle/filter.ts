@@ -116,7 +116,7 @@ export class Oracle {
           ? judgements.every(({ verdict }) => verdict === 'allow')
           : judgements.some(({ verdict }) => verdict === 'deny');
       if (passes) this.passed++;
-      return { output: passes ? record + lineEnd : '', verdict };
+      return { output: passes ? this.#asObject(record) + lineEnd : '', verdict };
     }
     this.passed++;
     const reason = reading.kind === 'invalid' ? reading.reason : undefined;
@@ -172,14 +172,17 @@ export class Oracle {
     });
   }
 
+  /** A string of JSON comes out as the URL of an object; other records are unchanged. */
+  #asObject(record: string): string {
+    if (!this.#isJson || !record.startsWith('"')) return record;
+    const open = this.#question.urlField.map((key) => `{${charactersOf(JSON.stringify(key))}:`);
+    return `${open.join('')}${record}${'}'.repeat(open.length)}`;
+  }
+
   /** The record with its verdict as an additional member. */
-  #annotated(record: string, judgements: readonly Judgement[]): string {
+  #annotated(written: string, judgements: readonly Judgement[]): string {
+    const record = this.#asObject(written);
     const members = this.#members(judgements);
-    const { urlField } = this.#question;
-    if (this.#isJson && record.startsWith('"')) {
-      const open = urlField.map((key) => `{${charactersOf(JSON.stringify(key))}:`).join('');
-      return `${open}${record}${'}'.repeat(urlField.length - 1)},${members}}`;
-    }
     const brace = record.lastIndexOf('}');
     const before = record.slice(0, brace);
     const comma = before.trimEnd().endsWith('{') ? '' : ',';

@@ -57,7 +57,7 @@ export function drawPlan(random: Random, round: number): Plan {
     items[(Math.floor(round / stride) + random.between(0, 1)) % items.length] as Item;
   const profile = turn(PROFILES, 1);
   const format = turn(FORMATS, 1);
-  return {
+  const plan: Plan = {
     profile,
     layout: random.pick(LAYOUTS),
     format,
@@ -74,6 +74,8 @@ export function drawPlan(random: Random, round: number): Plan {
     urlField: random.pick(URL_FIELDS).split('.'),
     carriageReturns: random.chance(0.3),
   };
+  // The command refuses --explain where records pass unchanged.
+  return { ...plan, explain: plan.explain && plan.output === 'annotate' };
 }
 
 /** One to four crawlers, as `--agent` can name them. */

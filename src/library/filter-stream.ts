@@ -203,7 +203,7 @@ function fieldPath(field: string | readonly string[]): readonly string[] {
   );
 }
 
-/** Carries out the run of a filter stream: a Flow, or a wrapper of one. */
+/** Carries out the run of a filter stream. */
 interface StreamRunner {
   run(input: RunInput, output: Writable, outputName?: string): Promise<RunEnd>;
   /** Ends the run after the batches in hand. */

@@ -1,9 +1,23 @@
-import { type Bank, banksOf, offsetInTable, type TableMemory } from '../judge/table-memory.js';
+import {
+  type Bank,
+  banksOf,
+  offsetInTable,
+  queryTablesIn,
+  type TableMemory,
+} from '../judge/table-memory.js';
+import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
+import { QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
 import {
   CONVERTED_URL,
   type Conversion,
+  encodeQuery,
+  encodeShardQueries,
   type OutputMode,
+  type Query,
   type QuerySettings,
+  type QueryTable,
+  queryBytes,
+  shardQueryBytes,
 } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
@@ -20,7 +34,6 @@ import {
   type Tally,
   type WantedRules,
 } from './counts.js';
-import { Stage } from './flow.js';
 import { MOST_FIELDS } from './input/first-row.js';
 import type { InputFormat } from './input/format.js';
 import { type Output, type OutputTarget, openOutput } from './output/output.js';
@@ -34,7 +47,7 @@ import {
   preferenceAdder,
   writtenFormat,
 } from './output/rows.js';
-import type { RunEnd, RunInput } from './run.js';
+import { Run, type RunEnd, type RunInput } from './run.js';
 
 /** Entries of the counters of rules for each slot of the table and agent. */
 const RULES_PER_SLOT = 8;
@@ -80,13 +93,26 @@ interface FilterOptions {
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
-  /** Bytes of a batch. Default: see Flow. */
+  /** Bytes of a batch. Default: see Run. */
   readonly batchBytes?: number | undefined;
   /**
    * Called for the first ten bad records, in order, with the unit that numbers them. The others are
    * only counted.
    */
   readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
+}
+
+/** A query in a memory. */
+interface PlacedQuery {
+  readonly arena: Arena;
+  readonly region: Region;
+  readonly query: Query;
+}
+
+/** The queries for inputs of one format, and the run that carries them out. */
+interface Stage {
+  readonly queries: readonly PlacedQuery[];
+  readonly run: Run;
 }
 
 /** Filters inputs through a table, one after another, and counts their records. */
@@ -129,10 +155,13 @@ export class Filter {
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
     const { urlField = this.#settings.urlField } = input.kind === 'stream' ? input : {};
-    const stage = this.#stage(input.format, urlField);
-    const { flow } = stage;
+    const { queries, run } = this.#stage(input.format, urlField);
     if (input.kind === 'stream' && input.column !== undefined) {
-      stage.setColumn(input.column, input.rowFields ?? 0);
+      for (const { arena, query } of queries) {
+        const view = new DataView(arena.memory.buffer);
+        view.setInt32(query.address + QUERY_COLUMN, input.column, true);
+        view.setInt32(query.address + QUERY_ROW_FIELDS, input.rowFields ?? 0, true);
+      }
     }
     const conversion = this.#conversion(input.format);
     const preamble = this.#headerRow.of({ ...input, conversion });
@@ -140,7 +169,7 @@ export class Filter {
     const format = writtenFormat(input.format, outputFormat);
     // The output for Parquet adds its columns itself.
     if (preferences === undefined || format === 'parquet') {
-      return flow.run(input, output, outputName, preamble);
+      return run.filter(input, output, outputName, preamble);
     }
     const addTo = preferenceAdder(format, agents);
     const withPreferences = (): Output =>
@@ -149,7 +178,7 @@ export class Filter {
         preamble,
         add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
       });
-    return flow.run(input, withPreferences, outputName);
+    return run.filter(input, withPreferences, outputName);
   }
 
   /**
@@ -165,8 +194,8 @@ export class Filter {
   progress(): { bytes: number; records: number } {
     let bytes = 0;
     let records = 0;
-    for (const { flow } of this.#stages.values()) {
-      const progress = flow.progress();
+    for (const { run } of this.#stages.values()) {
+      const progress = run.progress();
       bytes += progress.bytes;
       records += progress.records;
     }
@@ -181,8 +210,8 @@ export class Filter {
       bad: 0,
       outcomes: this.#settings.agents.map((): number[] => []),
     };
-    for (const { flow } of this.#stages.values()) {
-      const tally = flow.tally();
+    for (const { run } of this.#stages.values()) {
+      const tally = run.tally();
       sum.records += tally.records;
       sum.passed += tally.passed;
       sum.bad += tally.bad;
@@ -227,13 +256,13 @@ export class Filter {
 
   /** What was counted in a bank, for each format. */
   #countedIn(bank: number): CountedBlocks[] {
-    return [...this.#stages.values()].flatMap(({ counted }) => counted[bank] ?? []);
+    return [...this.#stages.values()].flatMap(({ run }) => run.counted[bank] ?? []);
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
   cancel(): void {
     this.#cancelled = true;
-    for (const { flow } of this.#stages.values()) flow.cancel();
+    for (const { run } of this.#stages.values()) run.cancel();
   }
 
   /**
@@ -242,7 +271,10 @@ export class Filter {
    */
   async close(): Promise<void> {
     this.cancel();
-    for (const stage of this.#stages.values()) await stage.close();
+    for (const { run, queries } of this.#stages.values()) {
+      await run.close();
+      for (const { arena, region } of queries) arena.give(region);
+    }
     this.#stages.clear();
   }
 
@@ -250,15 +282,25 @@ export class Filter {
     const key = JSON.stringify([format, urlField]);
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
+    const table = this.#table;
+    const settingsIn = (bank: Bank) => ({ ...this.#querySettings(format, bank), urlField });
+    const banks = banksOf(table);
+    const placed = banks.map((bank) => placeQuery(bank, table, settingsIn(bank)));
+    const [first] = placed as [PlacedQuery];
+    const [bank] = banks as [Bank];
+    const divider = banks.length > 1 ? placeDivider(table, settingsIn(bank)) : undefined;
     const unit = recordUnit(format);
-    const stage = new Stage({
-      table: this.#table,
+    const run = new Run({
       pool: this.#pool,
-      settingsIn: (bank) => ({ ...this.#querySettings(format, bank), urlField }),
-      unit,
+      arena: table.arena,
+      module: kernelModule(),
+      query: (divider ?? first).query,
+      banks: divider && { banks: placed, bankOfShard: bankOfShard(table) },
       batchBytes: this.#batchBytes,
+      unit,
       onBadRecord: (record) => this.#name(record, unit),
     });
+    const stage = { queries: divider === undefined ? placed : [divider, ...placed], run };
     this.#stages.set(key, stage);
     return stage;
   }
@@ -295,12 +337,41 @@ export class Filter {
     return shardsAlone ? 'outcomes' : conversionOf(format, outputFormat);
   }
 
-  /** Reports a bad record. Each flow reports ten, and each format has its own flow. */
+  /** Reports a bad record. Each run reports ten, and each format has its own run. */
   #name(record: BadRecord, unit: RecordUnit): void {
     if (this.#named === MAX_BAD_LISTED) return;
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }
+}
+
+/** Places the query for the shards of a bank, or for a table in one piece. */
+function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): PlacedQuery {
+  const { table, view, shards } = memory;
+  const tables: readonly (QueryTable | undefined)[] =
+    shards.length > 0
+      ? queryTablesIn(bank, shards)
+      : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+  const region = bank.arena.take(shardQueryBytes(settings, tables.length));
+  const { query, bytes } = encodeShardQueries(settings, region.address, tables);
+  new Uint8Array(bank.arena.memory.buffer).set(bytes, region.address);
+  return { arena: bank.arena, region, query };
+}
+
+/** The bank of each shard. For a shard that is not in memory the first, which traps when asked. */
+function bankOfShard({ banks, shards }: TableMemory): number[] {
+  return shards.map((shard) =>
+    shard === undefined ? 0 : banks.findIndex(({ arena }) => arena === shard.arena),
+  );
+}
+
+/** Places the query that finds the shard of each record, in the memory of the batches. */
+function placeDivider({ arena, table }: TableMemory, asked: QuerySettings): PlacedQuery {
+  const settings = { ...asked, seenSlots: 0, countedSlots: 0, ruleEntries: 0 };
+  const region = arena.take(queryBytes(settings));
+  const { query, bytes } = encodeQuery(settings, region.address, table, () => -1);
+  new Uint8Array(arena.memory.buffer).set(bytes, region.address);
+  return { arena, region, query };
 }
 
 /**

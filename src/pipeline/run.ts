@@ -4,21 +4,33 @@ import type { Readable } from 'node:stream';
 import { RobotsFilterError } from '../base/errors.js';
 import { truncationError } from '../files/openings.js';
 import { errorText } from '../files/system-error.js';
+import type { Arena, Region } from '../kernel/kernel.js';
+import type { Query } from '../kernel/query.js';
 import { writeDue } from '../workers/batch-ends.js';
 import { DescriptorError, descriptorEnd } from '../workers/descriptor.js';
 import type {
   BanksTask,
-  ComputeTask,
+  BankTask,
   Executor,
   ReadTask,
   Source,
   TaskEnd,
 } from '../workers/messages.js';
 import { Producer } from '../workers/producer.js';
-import type { ListedRecord, Ring } from '../workers/ring/ring.js';
+import {
+  blockAddress,
+  Guards,
+  layOut,
+  layOutDivision,
+  PLACE_BYTES,
+  type RegionSizes,
+  type Regions,
+} from '../workers/ring/regions.js';
+import { type ListedRecord, Ring } from '../workers/ring/ring.js';
 import {
   ENDED,
   FAILED,
+  MAX_BATCH_BYTES,
   ownedWord,
   ownerOf,
   REFUSED,
@@ -26,10 +38,17 @@ import {
   TAKEN,
   YIELDED,
 } from '../workers/ring/words.js';
-import { describeBadRecord, type RecordUnit, reasonWord } from './bad-record.js';
+import { type BadRecord, describeBadRecord, type RecordUnit, reasonWord } from './bad-record.js';
+import { type CountedBlocks, sumTally, type Tally } from './counts.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
-import { wakeReader } from './input/raw-input.js';
-import { type Output, type OutputTarget, openOutput, outputError } from './output/output.js';
+import { canWakeReader, wakeReader } from './input/raw-input.js';
+import {
+  isNonBlockingOutput,
+  type Output,
+  type OutputTarget,
+  openOutput,
+  outputError,
+} from './output/output.js';
 
 /** The properties of an input that a run needs; see `OpenInput`. */
 export type RunInput =
@@ -46,24 +65,300 @@ export type RunInput =
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
 interface RunOptions {
+  /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
-  readonly memory: WebAssembly.Memory;
+  /** The memory of the table, the query and the batches; if there are banks, without the table. */
+  readonly arena: Arena;
   readonly module: WebAssembly.Module;
-  /** Address of the query. */
-  readonly query: number;
-  /** The memories that hold the table; undefined if `memory` holds it. */
-  readonly banks: BanksTask | undefined;
+  /** The query for each line, which lies in memory already. */
+  readonly query: Query;
+  /** The memories that hold the table, if it does not fit in one; the query then finds the URLs. */
+  readonly banks?: QueriedBanks | undefined;
+  /**
+   * Bytes of a batch. Default: 2 MiB, or 1 MiB with more than 8 threads; 128 KiB on the calling
+   * thread; 256 KiB if there are banks.
+   */
+  readonly batchBytes?: number | undefined;
+  /** Slots of the ring if the main thread writes. Default: 6, and one for each thread. */
+  readonly slots?: number;
+  /** The unit that numbers bad records. Default: lines. */
+  readonly unit?: RecordUnit;
+  /**
+   * Called for the first ten bad records of all inputs together, in order. The others are only
+   * counted. If it throws, the run stops and fails with that error.
+   */
+  readonly onBadRecord?: (record: BadRecord) => void;
+}
+
+/** The banks of a table with the queries for their shards, and which bank has each shard. */
+interface QueriedBanks {
+  readonly banks: readonly { readonly arena: Arena; readonly query: Query }[];
+  readonly bankOfShard: readonly number[];
+}
+
+/**
+ * Bytes of a batch. Between two batches a worker takes some 80 µs, since judging has driven from
+ * the caches what it needs then.
+ */
+const BATCH_BYTES = 1 << 21;
+/** With more threads than this, batches are smaller, to leave room for the table. */
+const MANY_THREADS = 8;
+const SMALL_BATCH_BYTES = 1 << 20;
+/**
+ * Bytes of a batch on the main thread: about a millisecond of usual lines, so that signals are
+ * heard.
+ */
+const TURN_BYTES = 1 << 17;
+/**
+ * Bytes of a batch that is divided by the banks of its hosts: it and its shares, and their outputs,
+ * lie in a core's caches, and their regions leave room for the shards in every bank.
+ */
+const DIVIDED_BYTES = 1 << 18;
+/** Slots in addition to those being judged: some are being filled, some wait to be written. */
+const SPARE_SLOTS = 6;
+/** Milliseconds between two checks for bad records that workers have listed. */
+const REPORT_EVERY = 100;
+
+/**
+ * Splits inputs into batches of lines, has the pool's threads judge them, and writes the output in
+ * the order of the input. The memory does not depend on the length of the inputs.
+ *
+ * Who reads and who writes depends on the kinds of input and output:
+ *
+ *     input    read by
+ *     file     the workers: each reads its next batch
+ *     pipe     the workers, if they write and are more than one; otherwise a thread that only reads
+ *     zstd     a thread that only reads and decodes a file, if threads may block
+ *     stream   the main thread
+ *
+ *     output   written by
+ *     file     the workers, if they read; otherwise the main thread
+ *     pipe     the main thread, which waits in its event loop
+ *     stream   the main thread
+ */
+export class Run {
+  readonly #options: RunOptions;
+  readonly #regions: Regions;
+  readonly #taken: { readonly arena: Arena; readonly region: Region }[] = [];
+  /** The ring, for data that outlives an input. */
+  readonly #ring: Ring;
+  readonly #banks: BanksTask | undefined;
+  /** What the workers count, for each bank. */
+  readonly counted: readonly CountedBlocks[];
+  #reported = 0;
+  #cancelled = false;
+  #current: { readonly passage: Passage; readonly end: Promise<unknown> } | undefined;
+
+  /** @throws RobotsFilterError `limit` if the batches do not fit into memory beside the table */
+  constructor(options: RunOptions) {
+    const { pool, arena, query, banks } = options;
+    const whole = pool.threads > MANY_THREADS ? SMALL_BATCH_BYTES : BATCH_BYTES;
+    const usual = banks === undefined ? whole : DIVIDED_BYTES;
+    const batchBytes = Math.min(
+      options.batchBytes ?? (pool.mayBlock ? usual : TURN_BYTES),
+      MAX_BATCH_BYTES,
+    );
+    const demand = {
+      threads: pool.threads,
+      slots: Math.max(options.slots ?? SPARE_SLOTS + pool.threads, pool.threads, 2),
+      batchBytes,
+      maxLineBytes: query.maxLineBytes,
+      lineFactor: query.lineFactor,
+      lineOverhead: query.lineOverhead,
+      workerBytes: query.workerBytes,
+    };
+    this.#options = options;
+    const base = this.#take(arena, layOut({ ...demand, base: 0 }).end);
+    this.#regions = layOut({ ...demand, base });
+    // The memory may have been used before. The ring's words start from zero.
+    const { buffer } = arena.memory;
+    const { control, workers } = this.#regions;
+    new Uint8Array(buffer, control, workers - control).fill(0);
+    new Guards(buffer, this.#regions).set();
+    const own = countedBlocks(arena.memory, query, this.#regions);
+    const inBanks = banks && this.#takeBanks(banks, demand);
+    this.#banks = inBanks?.task;
+    this.counted = inBanks?.counted ?? [own];
+    this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
+  }
+
+  /**
+   * Filters one input, one at a time. Line numbers start anew, but the counters go on.
+   *
+   * @param output a descriptor or any stream, neither of which is closed; or what opens an output
+   * @param outputName the name of the output in messages
+   * @param preamble bytes to write before all records
+   * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
+   *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
+   *   stream fails with a RobotsFilterError, that error itself; if `onBadRecord` throws, its error
+   */
+  async filter(
+    input: RunInput,
+    output: OutputTarget,
+    outputName = output === 1 ? 'standard output' : 'the output',
+    preamble?: Uint8Array,
+  ): Promise<RunEnd> {
+    if (this.#current !== undefined) throw new Error('a run filters one input at a time');
+    if (this.#cancelled) return 'cancelled';
+    const { pool, arena } = this.#options;
+    const source = sourceOf(input, pool);
+    const workersWrite =
+      (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
+      typeof output === 'number' &&
+      isNonBlockingOutput(output, outputName);
+    // Workers that write have one slot each, which stays in their core's cache. One more slot lets
+    // a worker run ahead of the slowest.
+    const slots = workersWrite
+      ? Math.min(pool.threads + 1, this.#regions.slots)
+      : this.#regions.slots;
+    const ring = new Ring(arena.memory, this.#regions, slots, false);
+    ring.reset(input.kind === 'file' ? input.offset : 0);
+    let thrown: { readonly error: unknown } | undefined;
+    const report = (): void => {
+      if (thrown !== undefined) return;
+      try {
+        this.#report(input.name);
+      } catch (error) {
+        thrown = { error };
+        passage.stop('cancelled');
+      }
+    };
+    const passage = new Passage({
+      ...this.#options,
+      ring,
+      bankTasks: this.#banks,
+      input,
+      source,
+      output,
+      outputName,
+      preamble,
+      workersWrite,
+      onWritten: report,
+    });
+    const reports = setInterval(report, REPORT_EVERY);
+    reports.unref();
+    const end = passage.carryOut().finally(() => {
+      clearInterval(reports);
+      this.#current = undefined;
+      report();
+      if (thrown !== undefined) throw thrown.error;
+    });
+    this.#current = { passage, end };
+    return end;
+  }
+
+  /** The counters so far. */
+  tally(): Tally {
+    return sumTally(this.counted, this.#options.query.agents);
+  }
+
+  /**
+   * Returns the bytes of all inputs read, after decompression, and the records judged. Cheap enough
+   * to call often.
+   */
+  progress(): { readonly bytes: number; readonly records: number } {
+    const { records } = sumTally(this.counted, 0);
+    return { bytes: this.#ring.input.consumed, records };
+  }
+
+  /** Ends the current input after the batches in hand, and further inputs before they begin. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#current?.passage.stop('cancelled');
+  }
+
+  /** Cancels the run, waits for its end, and returns the memory. The pool stays open. */
+  async close(): Promise<void> {
+    this.cancel();
+    await this.#current?.end.catch(() => {});
+    for (const { arena, region } of this.#taken.splice(0)) arena.give(region);
+  }
+
+  #report(input: string): void {
+    for (const { line, reason } of this.#ring.badRecords.from(this.#reported)) {
+      this.#reported++;
+      this.#options.onBadRecord?.({ input, line, reason: reasonWord(reason) });
+    }
+  }
+
+  /** Takes the regions in the banks, and those in which batches are divided among them. */
+  #takeBanks(
+    { banks, bankOfShard }: QueriedBanks,
+    demand: Omit<RegionSizes, 'base'>,
+  ): { readonly task: BanksTask; readonly counted: readonly CountedBlocks[] } {
+    const { threads, batchBytes } = demand;
+    const { outputBytes } = this.#regions;
+    const { arena } = this.#options;
+    const sizes = { threads, bankOfShard, banks: banks.length, batchBytes, outputBytes };
+    const base = this.#take(arena, layOutDivision(sizes, 0).end);
+    const { regions: division } = layOutDivision(sizes, base);
+    new Uint16Array(arena.memory.buffer, division.banks, bankOfShard.length).set(bankOfShard);
+    const placesStride = Math.ceil((PLACE_BYTES * batchBytes) / 64) * 64;
+    const tasks: BankTask[] = [];
+    const counted: CountedBlocks[] = [];
+    for (const { arena, query } of banks) {
+      const { memory } = arena;
+      const own = { ...demand, slots: threads, workerBytes: query.workerBytes };
+      const bytes = layOut({ ...own, base: 0 }).end;
+      const base = this.#take(arena, bytes + threads * placesStride);
+      const regions = layOut({ ...own, base });
+      new Guards(memory.buffer, regions).set();
+      tasks.push({ memory, query: query.address, regions, places: base + bytes, placesStride });
+      counted.push(countedBlocks(memory, query, regions));
+    }
+    return { task: { division, banks: tasks }, counted };
+  }
+
+  /** Takes memory that `close` returns, and returns its address. */
+  #take(arena: Arena, bytes: number): number {
+    const region = arena.take(bytes);
+    this.#taken.push({ arena, region });
+    return region.address;
+  }
+}
+
+/** The worker blocks of a query, whose counters start from zero. */
+function countedBlocks(
+  memory: WebAssembly.Memory,
+  { address, workerBytes }: Query,
+  regions: Regions,
+): CountedBlocks {
+  const workerBlocks = Array.from({ length: regions.threads }, (_, worker) =>
+    blockAddress(regions, worker),
+  );
+  // V8 fills shared memory number by number, and the counters of hosts are many.
+  for (const block of workerBlocks) {
+    new Float64Array(memory.buffer, block, workerBytes / 8).fill(0);
+  }
+  return { memory, query: address, workerBlocks };
+}
+
+/** The source that the threads of the pool read; undefined if they cannot read this input. */
+function sourceOf(input: RunInput, pool: Executor): Source | undefined {
+  switch (input.kind) {
+    case 'file':
+      return { kind: 'file', descriptor: input.descriptor };
+    case 'pipe': {
+      const { descriptor, head } = input;
+      return pool.mayBlock && canWakeReader(descriptor)
+        ? { kind: 'pipe', descriptor, head }
+        : undefined;
+    }
+    case 'stream':
+      return pool.mayBlock ? input.zstd?.source : undefined;
+  }
+}
+
+interface PassageOptions extends Omit<RunOptions, 'banks'> {
+  /** The memories that hold the table; undefined if that of the ring holds it. */
+  readonly bankTasks: BanksTask | undefined;
   readonly ring: Ring;
   readonly input: RunInput;
-  /** The unit that numbers its bad records. */
-  readonly unit: RecordUnit;
   /** The source that threads of the pool read; undefined if the main thread reads a stream. */
   readonly source: Source | undefined;
   readonly output: OutputTarget;
-  /** The name of the output in messages. */
   readonly outputName: string;
-  /** Bytes that are written before all records. */
-  readonly preamble?: Uint8Array | undefined;
+  readonly preamble: Uint8Array | undefined;
   /** Whether the workers write to the output, a descriptor; then they read the source too. */
   readonly workersWrite: boolean;
   /** Called after each batch that the main thread has written. */
@@ -75,15 +370,14 @@ const WAKE_AGAIN = 20;
 /** Milliseconds without progress after which a stopped run no longer waits for its output. */
 const STALLED = 1000;
 
-/** One input on its way through the ring. Starts all threads, and stops all if one fails. */
-export class Run {
-  readonly #options: RunOptions;
+/** One input on its way through the ring. Starts all tasks, and stops all if one fails. */
+class Passage {
+  readonly #options: PassageOptions;
   readonly #ring: Ring;
   readonly #stream: Readable | undefined;
   /** The descriptor that the workers write to; undefined if the main thread writes. */
   readonly #workerOutput: number | undefined;
-  readonly #deadThreads: DeadThreads;
-  /** The first reason to stop the run. */
+  /** The first reason to stop. */
   #reason: Exclude<RunEnd, 'done'> | RobotsFilterError | undefined;
   /** The error of the input. The lines before it are filtered all the same. */
   #inputFailure: RobotsFilterError | undefined;
@@ -92,30 +386,25 @@ export class Run {
   #over = false;
   /** Whether a thread that only reads is reading the input. */
   #reading = false;
+  /** Settles when all workers have returned or died. */
+  #workersEnd: Promise<unknown> = Promise.resolve();
   #output: Output | undefined;
 
-  constructor(options: RunOptions) {
-    const { ring, input, source, output, workersWrite, pool } = options;
+  constructor(options: PassageOptions) {
+    const { ring, input, source, output, workersWrite } = options;
     this.#options = options;
     this.#ring = ring;
     this.#stream = source === undefined ? streamOf(input) : undefined;
     this.#workerOutput = workersWrite && typeof output === 'number' ? output : undefined;
-    this.#deadThreads = new DeadThreads({
-      ring,
-      input: input.name,
-      output: this.#workerOutput,
-      workers: pool.threads,
-      stopTaking: () => this.#stopTaking(),
-    });
   }
 
   /**
-   * Carries out the run. Call it once.
+   * Filters the input. Call it once.
    *
    * @throws RobotsFilterError
    */
   async carryOut(): Promise<RunEnd> {
-    const { input, pool, source, output, outputName, preamble, workersWrite } = this.#options;
+    const { input, source, output, outputName, preamble, workersWrite } = this.#options;
     if (!workersWrite) {
       this.#output = openOutput(output, outputName);
     } else if (preamble !== undefined) {
@@ -126,10 +415,7 @@ export class Run {
       if (!isOpen) return 'closed';
     }
     const fileBytes = this.#fileBytes();
-    const parts: Promise<void>[] = [];
-    for (let worker = 0; worker < pool.threads; worker++) {
-      parts.push(this.#judge(worker, fileBytes));
-    }
+    const parts = this.#startWorkers(fileBytes);
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
     else if (source?.kind === 'zstd' || (source?.kind === 'pipe' && !workersWrite)) {
       parts.push(this.#read(source));
@@ -163,7 +449,7 @@ export class Run {
     }
   }
 
-  /** Stops the run after the batches in hand. */
+  /** Stops after the batches in hand. */
   stop(reason: Exclude<RunEnd, 'done'> | RobotsFilterError): void {
     if (this.#over || this.#reason !== undefined) return;
     this.#reason = reason;
@@ -178,11 +464,6 @@ export class Run {
       }
     });
     this.#stream?.destroy();
-  }
-
-  #stopTaking(): void {
-    if (this.#over || this.#reason !== undefined) return;
-    this.#wakeRepeatedly(() => this.#ring.stopTaking());
   }
 
   /** Calls `wake` now and repeatedly, for threads that were about to fall asleep. */
@@ -211,52 +492,91 @@ export class Run {
     }
   }
 
-  async #judge(worker: number, fileBytes: number | undefined): Promise<void> {
-    const { memory, module, pool, query, banks, source, workersWrite } = this.#options;
-    const task: ComputeTask = {
-      role: 'compute',
-      memory,
-      module,
-      kernel: pool.kernel,
-      regions: this.#ring.regions,
-      slots: this.#ring.slots.count,
-      worker,
-      query,
-      banks,
-      input:
-        source?.kind === 'file' || (source?.kind === 'pipe' && workersWrite) ? source : undefined,
-      fileBytes,
-      output: this.#workerOutput,
-    };
-    let end: TaskEnd;
-    try {
-      end = await pool.run(task);
-    } catch (reason) {
-      this.#deadThreads.onReturn();
-      return this.#settle(worker, reason);
-    }
-    this.#deadThreads.onReturn();
-    this.#end(end);
+  /** Starts all workers at once, and follows each. */
+  #startWorkers(fileBytes: number | undefined): Promise<void>[] {
+    const { arena, module, pool, query, bankTasks, source, workersWrite } = this.#options;
+    const { regions, slots } = this.#ring;
+    const tasks = Array.from({ length: pool.threads }, (_, worker) =>
+      pool.run({
+        role: 'compute',
+        memory: arena.memory,
+        module,
+        kernel: pool.kernel,
+        regions,
+        slots: slots.count,
+        worker,
+        query: query.address,
+        banks: bankTasks,
+        input:
+          source?.kind === 'file' || (source?.kind === 'pipe' && workersWrite) ? source : undefined,
+        fileBytes,
+        output: this.#workerOutput,
+      }),
+    );
+    this.#workersEnd = Promise.allSettled(tasks);
+    return tasks.map((task, worker) => this.#follow(task, worker));
   }
 
   async #read(input: ReadTask['input']): Promise<void> {
-    const { memory, pool } = this.#options;
+    const { arena, pool } = this.#options;
     const { regions, slots } = this.#ring;
-    let end: TaskEnd;
+    const { memory } = arena;
     this.#reading = true;
-    try {
-      end = await pool.run({ role: 'read', memory, regions, slots: slots.count, input });
-    } catch (reason) {
-      return this.#settle(undefined, reason);
-    } finally {
+    const task = pool.run({ role: 'read', memory, regions, slots: slots.count, input });
+    const end = task.finally(() => {
       this.#reading = false;
+    });
+    await this.#follow(end, undefined);
+  }
+
+  /** @param worker undefined for a thread that only reads */
+  async #follow(task: Promise<TaskEnd>, worker: number | undefined): Promise<void> {
+    let end: TaskEnd;
+    try {
+      end = await task;
+    } catch (reason) {
+      const error = await this.#errorOfDeath(worker, reason);
+      if (error !== undefined) this.stop(error);
+      return;
     }
     this.#end(end);
   }
 
-  async #settle(worker: number | undefined, reason: unknown): Promise<void> {
-    const error = await this.#deadThreads.settle(worker, reason);
-    if (error !== undefined) this.stop(error);
+  /**
+   * Returns the error for a dead thread, after all records before that thread's batch are written
+   * (workers/ring/words.ts). Returns undefined if the run was stopped in the meantime.
+   *
+   * @param reason the error that ended the thread
+   * @throws DescriptorError if output that is due cannot be written
+   */
+  async #errorOfDeath(
+    worker: number | undefined,
+    reason: unknown,
+  ): Promise<RobotsFilterError | undefined> {
+    const ring = this.#ring;
+    const { slots, writer } = ring;
+    const { name } = this.#options.input;
+    if (ring.stopped) return undefined;
+    // The error of a thread that could not be started says so itself.
+    if (reason instanceof RobotsFilterError) return reason;
+    if (worker !== undefined) {
+      const slot = slots.heldBy(worker);
+      if (slot !== undefined) {
+        slots.setState(slot, FAILED);
+        return (await writer.awaitTurn(slot)) ? batchDeathError(ring, name, reason) : undefined;
+      }
+      if (writer.isHeldBy(worker)) {
+        const { due } = writer;
+        const begun = due !== undefined && writer.hasBegun(due);
+        return (begun ? batchDeathError : idleDeathError)(ring, name, reason);
+      }
+      // The thread may have died before it wrote batches that it had judged.
+      if (this.#workerOutput !== undefined) writeDue(ring, worker, this.#workerOutput);
+    }
+    if (!this.#over && this.#reason === undefined) this.#wakeRepeatedly(() => ring.stopTaking());
+    await this.#workersEnd;
+    const { slot } = ring.consumer;
+    return (await writer.awaitTurn(slot)) ? idleDeathError(ring, name, reason) : undefined;
   }
 
   async #fill(stream: Readable): Promise<void> {
@@ -273,15 +593,9 @@ export class Run {
     if (!(await output.end()) || end === 'closed') this.stop('closed');
   }
 
-  /** Stops the run; but a thread that decodes has passed on the lines before the failure. */
-  #failInput(error: RobotsFilterError): void {
-    if (this.#options.source?.kind === 'zstd') this.#inputFailure = error;
-    else this.stop(error);
-  }
-
-  /** Stops the run if a task has ended before the input. */
+  /** Stops if a task has ended before the input. */
   #end(end: TaskEnd): void {
-    const { input, unit, outputName } = this.#options;
+    const { input, source, unit = 'line', outputName } = this.#options;
     switch (end.end) {
       case 'closed':
         this.stop('closed');
@@ -294,8 +608,14 @@ export class Run {
         break;
       case 'failed': {
         const cause = Object.assign(new Error(end.message), { code: end.code });
-        if (end.side === 'output') this.stop(outputError(outputName, cause));
-        else this.#failInput(inputError(input.name, cause, end.position));
+        if (end.side === 'output') {
+          this.stop(outputError(outputName, cause));
+          break;
+        }
+        const error = inputError(input.name, cause, end.position);
+        // A thread that decodes has passed on the lines before the failure.
+        if (source?.kind === 'zstd') this.#inputFailure = error;
+        else this.stop(error);
         break;
       }
       case 'damaged':
@@ -380,79 +700,6 @@ function countLines(batch: Uint8Array): number {
   let lines = batch.at(-1) === NEWLINE ? 0 : 1;
   for (let at = batch.indexOf(NEWLINE); at >= 0; at = batch.indexOf(NEWLINE, at + 1)) lines++;
   return lines;
-}
-
-interface DeadThreadsOptions {
-  readonly ring: Ring;
-  /** The name of the input in messages. */
-  readonly input: string;
-  /** The descriptor that the workers write to; undefined if the main thread writes. */
-  readonly output: number | undefined;
-  /** Number of workers that take part. */
-  readonly workers: number;
-  /** Makes all threads take no further batch. */
-  readonly stopTaking: () => void;
-}
-
-/**
- * Ends a run in which a thread has died. All records before that thread's batch are written
- * (workers/ring/words.ts); then an error stops the run.
- */
-class DeadThreads {
-  readonly #options: DeadThreadsOptions;
-  #living: number;
-  #onAllReturned = (): void => {};
-  readonly #allReturned: Promise<void>;
-
-  constructor(options: DeadThreadsOptions) {
-    this.#options = options;
-    this.#living = options.workers;
-    this.#allReturned = new Promise((resolve) => {
-      this.#onAllReturned = resolve;
-    });
-  }
-
-  /** Notes that a worker has returned or died. Call it once for each worker. */
-  onReturn(): void {
-    if (--this.#living === 0) this.#onAllReturned();
-  }
-
-  /**
-   * Returns the error that stops the run, after all earlier records are written. Returns undefined
-   * if the run was stopped in the meantime.
-   *
-   * @param worker the worker that died; undefined for a thread that only reads
-   * @param reason the error that ended the thread
-   * @throws DescriptorError if output that is due cannot be written
-   */
-  async settle(
-    worker: number | undefined,
-    reason: unknown,
-  ): Promise<RobotsFilterError | undefined> {
-    const { ring, input, output, stopTaking } = this.#options;
-    const { slots, writer } = ring;
-    if (ring.stopped) return undefined;
-    // The error of a thread that could not be started says so itself.
-    if (reason instanceof RobotsFilterError) return reason;
-    if (worker !== undefined) {
-      const slot = slots.heldBy(worker);
-      if (slot !== undefined) {
-        slots.setState(slot, FAILED);
-        return (await writer.awaitTurn(slot)) ? batchDeathError(ring, input, reason) : undefined;
-      }
-      if (writer.isHeldBy(worker)) {
-        const { due } = writer;
-        const begun = due !== undefined && writer.hasBegun(due);
-        return (begun ? batchDeathError : idleDeathError)(ring, input, reason);
-      }
-      // The thread may have died before it wrote batches that it had judged.
-      if (output !== undefined) writeDue(ring, worker, output);
-    }
-    stopTaking();
-    await this.#allReturned;
-    const { slot } = ring.consumer;
-    return (await writer.awaitTurn(slot)) ? idleDeathError(ring, input, reason) : undefined;
-  }
 }
 
 /**

@@ -45,7 +45,7 @@ describe('an input file that is truncated while it is read', () => {
     const sink = new Sink();
     // Only a little of the output is consumed until the file is truncated.
     sink.cork();
-    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    const run = flow.filter({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
     run.catch(() => {}); // checked below
     while (flow.progress().bytes === 0) await pause(1);
     // Within the 10,001st line.
@@ -71,7 +71,7 @@ describe('an input file that is truncated while it is read', () => {
     truncateSync(path, 200_000);
     const { flow } = fakeFlow();
     if (input.kind !== 'stream') return;
-    await expect(flow.run(input, new Sink())).rejects.toThrow('was truncated while it was read');
+    await expect(flow.filter(input, new Sink())).rejects.toThrow('was truncated while it was read');
     await input.close();
   });
 
@@ -80,7 +80,7 @@ describe('an input file that is truncated while it is read', () => {
     const descriptor = openSync(path, 'r');
     const { flow } = fakeFlow({ batchBytes: 4096 });
     const sink = new Sink();
-    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    const run = flow.filter({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
     appendFileSync(path, 'more\n');
     expect(await run).toBe('done');
     closeSync(descriptor);
@@ -92,7 +92,7 @@ describe('an input file that is truncated while it is read', () => {
     const descriptor = openSync(path, 'r');
     const { flow } = fakeFlow({ batchBytes: 4096 });
     const sink = new Sink();
-    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    const run = flow.filter({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
     renameSync(files.file('another\n'), path);
     expect(await run).toBe('done');
     closeSync(descriptor);

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { expect } from 'vitest';
 import { RobotsFilterError } from '../../src/base/errors.js';
-import type { Flow } from '../../src/pipeline/flow.js';
+import type { Run } from '../../src/pipeline/run.js';
 import type { Executor } from '../../src/workers/messages.js';
 import { JointPool, Pool } from '../../src/workers/pool.js';
 import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
@@ -53,7 +53,7 @@ interface Passed {
   readonly error: RobotsFilterError | undefined;
 }
 
-type Runs = Pick<Flow, 'run'>;
+type Runs = Pick<Run, 'filter'>;
 
 /** The sources and sinks of a flow. Each returns its output, even if the run failed. */
 export const WAYS = {
@@ -62,7 +62,7 @@ export const WAYS = {
     const path = files.path();
     const to = openSync(path, 'w');
     const error = await failure(
-      flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to),
+      flow.filter({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to),
     );
     closeSync(from);
     closeSync(to);
@@ -72,7 +72,7 @@ export const WAYS = {
     const from = openSync(files.file(input), 'r');
     const sink = new Sink();
     const error = await failure(
-      flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, sink),
+      flow.filter({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, sink),
     );
     closeSync(from);
     return { text: sink.text, error };
@@ -92,7 +92,7 @@ export const WAYS = {
   'stream to stream': async (flow: Runs, input: string): Promise<Passed> => {
     const sink = new Sink();
     const stream = Readable.from([Buffer.from(input, 'latin1')]);
-    const error = await failure(flow.run({ kind: 'stream', name: 'input', stream }, sink));
+    const error = await failure(flow.filter({ kind: 'stream', name: 'input', stream }, sink));
     return { text: sink.text, error };
   },
 };
@@ -108,7 +108,7 @@ async function runFromPipe(
   const { reader, writer } = await files.pipe();
   const head = Buffer.alloc(0);
   const run = failure(
-    flow.run({ kind: 'pipe', name: 'input', descriptor: reader.fd, head }, output),
+    flow.filter({ kind: 'pipe', name: 'input', descriptor: reader.fd, head }, output),
   );
   await writer.write(Buffer.from(input, 'latin1'));
   const error = await run;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Flow } from '../../src/pipeline/flow.js';
+import type { Run } from '../../src/pipeline/run.js';
 import { Pool } from '../../src/workers/pool.js';
 import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 import { fakeJudge } from '../workers/fake-judge.js';
@@ -62,12 +62,12 @@ describe.each(ALL_WAYS)('threads that are terminated from outside, %s', (way) =>
       };
       // The threads have their tasks before the first of them dies. Without a task, its death would
       // not end the run.
-      const run: Flow['run'] = (...parameters) => {
+      const run: Run['filter'] = (...parameters) => {
         const pool = newPool(2);
         const { flow } = fakeFlow({ pool, batchBytes: BATCH, maxLineBytes: LONGEST });
-        return flow.run(...parameters);
+        return flow.filter(...parameters);
       };
-      const passed = await WAYS[way]({ run }, BEFORE + AFTER);
+      const passed = await WAYS[way]({ filter: run }, BEFORE + AFTER);
       expect(left).toBeLessThanOrEqual(0);
       // The other threads judge the batches that they have taken by then.
       const first = expectFailure(BEFORE + AFTER, passed);
@@ -104,7 +104,7 @@ describe('the thread that reads a pipe', () => {
     const { reader: from, writer: to } = await files.pipe();
     const sink = new Sink();
     const head = Buffer.alloc(0);
-    const run = flow.run({ kind: 'pipe', name: 'input', descriptor: from.fd, head }, sink).then(
+    const run = flow.filter({ kind: 'pipe', name: 'input', descriptor: from.fd, head }, sink).then(
       () => undefined,
       (error) => error,
     );

@@ -11,7 +11,7 @@ function fakeStream(settings: FakeFlowSettings = {}): { stream: Duplex; closed: 
   const { flow } = fakeFlow(settings);
   let closed = 0;
   const stream = createFilterStream({
-    run: (input, output, name) => flow.run(input, output, name),
+    run: (input, output, name) => flow.filter(input, output, name),
     cancel: () => flow.cancel(),
     close: async () => {
       closed++;

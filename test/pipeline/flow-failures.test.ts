@@ -3,7 +3,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/base/errors.js';
 import { Arena, createMemory } from '../../src/kernel/kernel.js';
-import { Flow } from '../../src/pipeline/flow.js';
+import { Run } from '../../src/pipeline/run.js';
 import { Pool } from '../../src/workers/pool.js';
 import { cases } from '../random/cases.js';
 import {
@@ -61,7 +61,7 @@ describe('a closed output', () => {
     const { flow } = fakeFlow();
     const from = await files.pipe();
     const to = await files.pipe();
-    const run = flow.run(
+    const run = flow.filter(
       { kind: 'pipe', name: 'input', descriptor: from.reader.fd, head: NO_HEAD },
       to.writer.fd,
     );
@@ -78,7 +78,7 @@ describe('a closed output', () => {
     const { flow } = fakeFlow({ batchBytes: 4096 });
     const descriptor = openSync(files.file('line\n'.repeat(1_000_000)), 'r');
     const to = await files.pipe();
-    const run = flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, to.writer.fd);
+    const run = flow.filter({ kind: 'file', name: 'input', descriptor, offset: 0 }, to.writer.fd);
     await to.reader.read();
     await to.reader.close();
     expect(await run).toBe('closed');
@@ -91,7 +91,7 @@ describe('a closed output', () => {
     const { flow } = fakeFlow({ batchBytes: 4096 });
     const stream = new Endless();
     const output = new PassThrough();
-    const run = flow.run({ kind: 'stream', name: 'input', stream }, output);
+    const run = flow.filter({ kind: 'stream', name: 'input', stream }, output);
     output.once('data', () => output.destroy());
     expect(await run).toBe('closed');
     expect(stream.destroyed).toBe(true);
@@ -102,7 +102,7 @@ describe('a closed output', () => {
     const output = new PassThrough();
     output.destroy();
     const stream = new Endless();
-    expect(await flow.run({ kind: 'stream', name: 'input', stream }, output)).toBe('closed');
+    expect(await flow.filter({ kind: 'stream', name: 'input', stream }, output)).toBe('closed');
   });
 });
 
@@ -113,13 +113,13 @@ describe('cancelling', () => {
       const { flow } = fakeFlow({ batchBytes: 1024, threads, jitter: true });
       const sink = new Sink();
       const stream = new Endless();
-      const run = flow.run({ kind: 'stream', name: 'input', stream }, sink);
+      const run = flow.filter({ kind: 'stream', name: 'input', stream }, sink);
       while (sink.text.length < 100_000) await new Promise((resolve) => setTimeout(resolve, 5));
       flow.cancel();
       expect(await run).toBe('cancelled');
       expectPrefix(sink.text);
       expect(stream.destroyed).toBe(true);
-      expect(await flow.run({ kind: 'stream', name: 'next', stream: new Endless() }, sink)).toBe(
+      expect(await flow.filter({ kind: 'stream', name: 'next', stream: new Endless() }, sink)).toBe(
         'cancelled',
       );
     },
@@ -136,7 +136,7 @@ describe('cancelling', () => {
     const descriptor = openSync(files.file(lines.join('')), 'r');
     const path = files.path();
     const to = openSync(path, 'w');
-    const run = flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, to);
+    const run = flow.filter({ kind: 'file', name: 'input', descriptor, offset: 0 }, to);
     while (flow.progress().records < 1000) await new Promise((resolve) => setTimeout(resolve, 1));
     flow.cancel();
     expect(await run).toBe('cancelled');
@@ -156,7 +156,7 @@ describe('cancelling', () => {
     const { flow } = fakeFlow({ threads });
     const { reader, writer } = await files.pipe();
     const descriptor = openSync(files.path(), 'w');
-    const run = flow.run(
+    const run = flow.filter(
       { kind: 'pipe', name: 'input', descriptor: reader.fd, head: NO_HEAD },
       to === 'file' ? descriptor : new Sink(),
     );
@@ -173,7 +173,7 @@ describe('cancelling', () => {
     for (const output of [to.writer.fd, stuck]) {
       const { flow } = fakeFlow({ batchBytes: 4096, slots: 3, threads });
       const stream = new Endless();
-      const run = flow.run({ kind: 'stream', name: 'input', stream }, output);
+      const run = flow.filter({ kind: 'stream', name: 'input', stream }, output);
       await new Promise((resolve) => setTimeout(resolve, 50));
       flow.cancel();
       expect(await run).toBe('cancelled');
@@ -191,7 +191,7 @@ describe('cancelling', () => {
       const sink = new Sink();
       const path = round % 2 === 0 ? undefined : files.path();
       const to = path === undefined ? undefined : openSync(path, 'w');
-      const run = flow.run(
+      const run = flow.filter(
         { kind: 'pipe', name: 'input', descriptor: reader.fd, head: NO_HEAD },
         to ?? sink,
       );
@@ -222,8 +222,8 @@ describe('a thread that fails', () => {
       const pool = new Pool({ threads: 2, reader: true, kernel: fakePool(1).kernel ?? '' });
       const input = `${'good\n'.repeat(5000)}${line}\n${'good\n'.repeat(50_000)}`;
       const ways = [
-        (flow: Flow) => throughFiles(flow, files, input),
-        (flow: Flow) => throughStreams(flow, [input]),
+        (flow: Run) => throughFiles(flow, files, input),
+        (flow: Run) => throughStreams(flow, [input]),
       ];
       for (const way of ways) {
         const { flow } = fakeFlow({ pool, batchBytes: 1024 });
@@ -246,10 +246,10 @@ describe('an output that cannot be written', () => {
     const from = openSync(files.file(input), 'r');
     const to = openSync('/dev/full', 'w');
     const runs = [
-      (flow: Flow) =>
-        flow.run({ kind: 'file', name: 'in', descriptor: from, offset: 0 }, to, 'out'),
-      (flow: Flow) =>
-        flow.run({ kind: 'stream', name: 'in', stream: Readable.from([input]) }, to, 'out'),
+      (flow: Run) =>
+        flow.filter({ kind: 'file', name: 'in', descriptor: from, offset: 0 }, to, 'out'),
+      (flow: Run) =>
+        flow.filter({ kind: 'stream', name: 'in', stream: Readable.from([input]) }, to, 'out'),
     ];
     for (const run of runs) {
       const error = await failureOf(run(fakeFlow({ batchBytes: 4096 }).flow));
@@ -270,7 +270,9 @@ describe('an output that cannot be written', () => {
       },
     });
     const stream = new Endless();
-    const error = await failureOf(flow.run({ kind: 'stream', name: 'in', stream }, output, 'out'));
+    const error = await failureOf(
+      flow.filter({ kind: 'stream', name: 'in', stream }, output, 'out'),
+    );
     expect(error.code).toBe('output');
     expect(error.message).toContain('the disk is gone');
     expect(stream.destroyed).toBe(true);
@@ -279,7 +281,7 @@ describe('an output that cannot be written', () => {
   it('because its descriptor is closed ends the run with an error', async () => {
     const descriptor = openSync(files.file('a\n'), 'r');
     const { flow } = fakeFlow();
-    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, 999_999, 'out');
+    const run = flow.filter({ kind: 'file', name: 'in', descriptor, offset: 0 }, 999_999, 'out');
     expect((await failureOf(run)).code).toBe('output');
     closeSync(descriptor);
     expect(await throughFiles(flow, files, 'a\n')).toBe('ok a\n');
@@ -297,7 +299,9 @@ describe('an input that cannot be read', () => {
     }
     const sink = new Sink();
     const stream = Readable.from(damaged());
-    expect(await failureOf(flow.run({ kind: 'stream', name: 'in', stream }, sink))).toBe(failure);
+    expect(await failureOf(flow.filter({ kind: 'stream', name: 'in', stream }, sink))).toBe(
+      failure,
+    );
     expect(sink.text.split('\n')).toHaveLength(101);
     expectPrefix(sink.text);
   });
@@ -308,7 +312,7 @@ describe('an input that cannot be read', () => {
       const to = openSync(files.path(), 'w');
       const { flow } = fakeFlow();
       const error = await failureOf(
-        flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, to),
+        flow.filter({ kind: 'file', name: 'in', descriptor, offset: 0 }, to),
       );
       expect(error.code).toBe('input');
       expect(error.message).toContain('in: reading failed at byte 0');
@@ -320,7 +324,7 @@ describe('an input that cannot be read', () => {
   it('because it yields objects instead of bytes ends the run with an error', async () => {
     const { flow } = fakeFlow();
     const stream = Readable.from([{ url: 'https://example.com/' }]);
-    const error = await failureOf(flow.run({ kind: 'stream', name: 'in', stream }, new Sink()));
+    const error = await failureOf(flow.filter({ kind: 'stream', name: 'in', stream }, new Sink()));
     expect(error.code).toBe('input');
   });
 });
@@ -328,7 +332,7 @@ describe('an input that cannot be read', () => {
 describe('a strict run', () => {
   it('ends before the first bad record and names its line, from and to files and streams', async () => {
     const input = `${'good\n'.repeat(1234)}!bad\n${'good\n'.repeat(1000)}!bad\n`;
-    const ways: [number, (flow: Flow) => Promise<unknown>][] = [
+    const ways: [number, (flow: Run) => Promise<unknown>][] = [
       [3, (flow) => throughFiles(flow, files, input)],
       [3, (flow) => throughPipe(flow, files, [input])],
       [3, (flow) => throughStreams(flow, [input])],
@@ -345,7 +349,7 @@ describe('a strict run', () => {
     const { flow } = fakeFlow({ strict: true, batchBytes: 256, threads: 3 });
     const sink = new Sink();
     const stream = Readable.from([input]);
-    await failureOf(flow.run({ kind: 'stream', name: 'input', stream }, sink));
+    await failureOf(flow.filter({ kind: 'stream', name: 'input', stream }, sink));
     expect(sink.text).toBe('ok good\n'.repeat(1234));
   });
 });
@@ -361,8 +365,8 @@ describe('memory', () => {
       maxLineBytes: 1 << 30,
       agents: 1,
     };
-    const create = (): Flow =>
-      new Flow({ pool: fakePool(1), arena, module: new WebAssembly.Module(EMPTY_MODULE), query });
+    const create = (): Run =>
+      new Run({ pool: fakePool(1), arena, module: new WebAssembly.Module(EMPTY_MODULE), query });
     expect(create).toThrow(/--max-line-bytes/);
     expect(create).toThrow(RobotsFilterError);
   });
@@ -381,7 +385,7 @@ describe('memory', () => {
     new DataView(arena.memory.buffer).setUint32(address + 20, 100, true);
     let bytes: number | undefined;
     for (let round = 0; round < 3; round++) {
-      const flow = new Flow({
+      const flow = new Run({
         pool: fakePool(2),
         arena,
         module: new WebAssembly.Module(EMPTY_MODULE),

@@ -15,7 +15,7 @@ import {
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
 import type { BadRecord } from '../../src/pipeline/bad-record.js';
-import { Flow } from '../../src/pipeline/flow.js';
+import { Run } from '../../src/pipeline/run.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import type { Executor } from '../../src/workers/messages.js';
 import { JointPool, Pool } from '../../src/workers/pool.js';
@@ -65,7 +65,7 @@ export interface FakeFlowSettings {
 }
 
 export interface FakeFlow {
-  readonly flow: Flow;
+  readonly flow: Run;
   readonly bad: BadRecord[];
   /** The flow does not use the first page. */
   readonly memory: WebAssembly.Memory;
@@ -96,7 +96,7 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
   query.setUint32(QUERY_MAX_LINE, maxLineBytes, true);
   query.setUint32(QUERY_UNKNOWN, settings.jitter ? 1 : 0, true);
   const bad: BadRecord[] = [];
-  const flow = new Flow({
+  const flow = new Run({
     pool: settings.pool ?? fakePool(threads),
     arena,
     module: NO_MODULE,
@@ -183,14 +183,14 @@ export class TemporaryFiles {
 
 /** Filters a file to another file: the workers read and write. */
 export async function throughFiles(
-  flow: Flow,
+  flow: Run,
   files: TemporaryFiles,
   input: string,
 ): Promise<string> {
   const from = files.openInput(input);
   const to = files.openOutput();
   try {
-    await flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to);
+    await flow.filter({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to);
   } finally {
     closeSync(from);
     closeSync(to);
@@ -217,23 +217,23 @@ export class Sink extends Writable {
 }
 
 /** Filters a stream of these chunks to a stream: the main thread reads and writes. */
-export async function throughStreams(flow: Flow, chunks: readonly string[]): Promise<string> {
+export async function throughStreams(flow: Run, chunks: readonly string[]): Promise<string> {
   const sink = new Sink();
   const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk, 'latin1')));
-  await flow.run({ kind: 'stream', name: 'input', stream }, sink);
+  await flow.filter({ kind: 'stream', name: 'input', stream }, sink);
   return sink.text;
 }
 
 /** Filters a file to a stream: the workers read, the main thread writes. */
 export async function throughFileToStream(
-  flow: Flow,
+  flow: Run,
   files: TemporaryFiles,
   input: string,
 ): Promise<string> {
   const sink = new Sink();
   const descriptor = files.openInput(input);
   try {
-    await flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, sink);
+    await flow.filter({ kind: 'file', name: 'input', descriptor, offset: 0 }, sink);
   } finally {
     closeSync(descriptor);
   }
@@ -245,7 +245,7 @@ export async function throughFileToStream(
  * the main thread writes. To a file: if there are several threads, the workers read and write.
  */
 export async function throughPipe(
-  flow: Flow,
+  flow: Run,
   files: TemporaryFiles,
   parts: readonly string[],
   to: 'stream' | 'file' = 'stream',
@@ -257,7 +257,7 @@ export async function throughPipe(
   const before = flow.progress().bytes;
   try {
     const [head = '', ...rest] = parts;
-    const run = flow.run(
+    const run = flow.filter(
       {
         kind: 'pipe',
         name: 'input',

@@ -3,7 +3,7 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { Table, tableMemory } from '../../src/judge/table.js';
 import { kernelModule } from '../../src/kernel/kernel.js';
 import { encodeQuery, type QuerySettings, queryBytes } from '../../src/kernel/query.js';
-import { Flow } from '../../src/pipeline/flow.js';
+import { Run } from '../../src/pipeline/run.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import type { Executor } from '../../src/workers/messages.js';
@@ -64,7 +64,7 @@ function tableOf(files: Record<string, string>): Table {
 const table = tableOf(ROBOTS);
 
 /** A flow of the real kernel over the robots.txt files above. */
-function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySettings>): Flow {
+function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySettings>): Run {
   const { arena, table: tableAddress, view } = tableMemory(table);
   const whole: QuerySettings = {
     google: false,
@@ -86,7 +86,7 @@ function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySet
     view.tokenNumber(token),
   );
   new Uint8Array(arena.memory.buffer).set(bytes, address);
-  return new Flow({ pool, arena, module: kernelModule(), query, batchBytes, slots: 3 });
+  return new Run({ pool, arena, module: kernelModule(), query, batchBytes, slots: 3 });
 }
 
 /** The options of a run, and the interval of the places at which its input is split. */

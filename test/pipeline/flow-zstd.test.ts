@@ -33,7 +33,7 @@ async function filtered(
     const input = await openInput(path);
     if (input.kind !== 'stream') throw new Error(`a ${input.kind}`);
     onOpen(input);
-    const end = await flow.run(input, sink).catch((error: Error) => error.message);
+    const end = await flow.filter(input, sink).catch((error: Error) => error.message);
     const consumed = input.consumed();
     await input.close();
     return { end, output: sink.text, consumed, read: flow.progress().bytes };

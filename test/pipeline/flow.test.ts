@@ -236,7 +236,7 @@ describe('the limit of a line', () => {
     }
     const sink = new Sink();
     const stream = Readable.from(endless());
-    expect(await flow.run({ kind: 'stream', name: 'endless', stream }, sink)).toBe('done');
+    expect(await flow.filter({ kind: 'stream', name: 'endless', stream }, sink)).toBe('done');
     expect(sink.text).toBe(`ok before\nbad long 2 ${'e'.repeat(1024)}\nok after\n`);
     expect(bad).toEqual([{ input: 'endless', line: 2, reason: 'line-too-long' }]);
   });
@@ -268,7 +268,7 @@ describe('every record once and in order,', () => {
 
     const from = await files.pipe();
     const to = await files.pipe();
-    const run = flow.run(
+    const run = flow.filter(
       { kind: 'pipe', name: 'input', descriptor: from.reader.fd, head: new Uint8Array(0) },
       to.writer.fd,
     );
@@ -295,7 +295,7 @@ describe('an input', () => {
     const descriptor = openSync(files.file('\u00ef\u00bb\u00bffirst\n!second\n'), 'r');
     const path = files.path();
     const to = openSync(path, 'w');
-    await flow.run({ kind: 'file', name: 'input', descriptor, offset: 3 }, to);
+    await flow.filter({ kind: 'file', name: 'input', descriptor, offset: 3 }, to);
     closeSync(descriptor);
     closeSync(to);
     expect(readFileSync(path, 'latin1')).toBe('ok first\nbad line 2 !second\n');
@@ -314,7 +314,7 @@ describe('an input', () => {
     const { reader, writer } = await files.pipe();
     const output = new PassThrough();
     const answers = output[Symbol.asyncIterator]();
-    const run = flow.run(
+    const run = flow.filter(
       { kind: 'pipe', name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
       output,
     );
@@ -333,7 +333,7 @@ describe('an input', () => {
     const { reader, writer } = await files.pipe();
     const path = files.path();
     const to = openSync(path, 'w');
-    const run = flow.run(
+    const run = flow.filter(
       { kind: 'pipe', name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
       to,
     );
@@ -366,7 +366,7 @@ describe('an input', () => {
       },
     });
     const output = new PassThrough();
-    const run = flow.run({ kind: 'stream', name: 'input', stream }, output);
+    const run = flow.filter({ kind: 'stream', name: 'input', stream }, output);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const read = given * chunk.length;
     expect(read).toBeGreaterThan(4096);

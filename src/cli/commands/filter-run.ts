@@ -391,7 +391,7 @@ export async function startExecutor(workload: Workload): Promise<Executor> {
     return new MainThread();
   }
   const { JointPool, Pool } = await import('../../workers/pool.js');
-  // Flow describes who reads and writes in each case.
+  // Run describes who reads and writes in each case.
   if (bytes !== undefined && isOutputNonBlocking) return new JointPool({ threads });
   const reader = hasPipe && bytes === undefined && (threads === 1 || !isOutputNonBlocking);
   return new Pool({ threads, reader });

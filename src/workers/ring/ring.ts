@@ -74,7 +74,7 @@ export class Ring {
   }
 
   /**
-   * Clears everything except the sums over a flow's inputs; only while no other thread is at work.
+   * Clears everything except the sums over a run's inputs; only while no other thread is at work.
    *
    * @param position the first byte of the input that is read
    */
@@ -406,7 +406,7 @@ export interface ListedRecord {
   readonly reason: number;
 }
 
-/** The first bad records of a flow, over all its inputs. The writer enters them. */
+/** The first bad records of a run, over all its inputs. The writer enters them. */
 class BadRecordList {
   readonly #words: SharedWords;
   readonly #writer: WriterRole;

@@ -191,7 +191,7 @@ export const FLAG_JUMBO = 1;
 /** The batch is the beginning of an overlong line. */
 export const FLAG_OVERLONG = 2;
 
-/** Maximum number of listed bad records of a flow; the others are only counted. */
+/** Maximum number of listed bad records of a run; the others are only counted. */
 export const MAX_BAD_LISTED = 10;
 
 /** Address of a field of a slot's header. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../src/base/errors.js';
-import type { Flow } from '../../../src/pipeline/flow.js';
+import type { Run } from '../../../src/pipeline/run.js';
 import {
   closePools,
   fakeFlow,
@@ -17,7 +17,7 @@ afterAll(async () => {
   files.remove();
 });
 
-type Way = (flow: Flow, input: string) => Promise<string>;
+type Way = (flow: Run, input: string) => Promise<string>;
 
 const file: Way = (flow, input) => throughFiles(flow, files, input);
 const pipe: Way = (flow, input) => throughPipe(flow, files, [input]);

@@ -1,6 +1,7 @@
+import { PairCache } from '../base/pair-cache.js';
 import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
 import { movedGroup } from '../judge/open-shards.js';
-import { PairCache, type RuleSummary, summarise } from '../patterns/reach.js';
+import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
 import type { AccessResult } from '../protocol/verdict.js';
 import { MAX_GROUP_RULES } from '../table/format.js';

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
+import { PairCache } from '../base/pair-cache.js';
 import { differingPaths } from '../patterns/differing-paths.js';
-import { PairCache, type Reach, rankedRules, reachOf } from '../patterns/reach.js';
+import { type Reach, reachOf } from '../patterns/reach.js';
+import { rankedRule } from '../patterns/rules.js';
 import type { Agent } from '../protocol/agent.js';
 import type { TableAuthority, TableGroup, TablePattern } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
@@ -106,8 +108,8 @@ export class TableDiff {
     after: readonly TableGroup[] | undefined,
   ): Change {
     if (this.#sameRules(before, after)) return NO_CHANGE;
-    const oldRules = rankedRules(patternsOf(this.#old, before));
-    const newRules = rankedRules(patternsOf(this.#new, after));
+    const oldRules = patternsOf(this.#old, before).map(rankedRule);
+    const newRules = patternsOf(this.#new, after).map(rankedRule);
     const { paths, isComplete } = differingPaths(oldRules, newRules, this.#google);
     if (paths.length === 0 && isComplete) return NO_CHANGE;
     const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];

@@ -2,12 +2,11 @@ import { isIP } from 'node:net';
 import { addressRefusal } from '../base/addresses.js';
 import { ASTERISK, SLASH } from '../base/ascii.js';
 import {
-  FILE_WORK,
   findNeverDeciding,
   type NeverDeciding,
   type Precedence,
-  type WorkBudget,
-} from '../patterns/inclusion.js';
+} from '../patterns/never-deciding.js';
+import { FILE_WORK, rankedRules, type WorkBudget } from '../patterns/rules.js';
 import { isDigit, isLetter } from '../protocol/agent.js';
 import { type Authority, parseAuthority } from '../protocol/authority.js';
 import type { KnownAgent } from '../protocol/known-agent.js';
@@ -186,23 +185,25 @@ function checkDecisions({ document, findings }: CheckContext): void {
     const groupOf = new Map<RuleLine, DocumentGroup>(
       groups.flatMap((group) => group.rules.map((rule) => [rule, group] as const)),
     );
-    const { found, leftOut } = findNeverDeciding(rules, budget);
+    const { found, leftOut } = findNeverDeciding(rankedRules(rules), budget);
     for (const never of found) {
-      const { rule, deciding, same } = never;
+      const { same } = never;
+      const rule = rules[never.rule.line] as RuleLine;
+      const deciding = never.deciding.map(({ line }) => rules[line] as RuleLine);
       const isOverruled = deciding.some(({ allow }) => allow !== rule.allow);
       const name = isOverruled ? 'contradicting-rule' : same ? 'duplicate-rule' : 'shadowed-rule';
       const group = groupOf.get(rule);
       // Without its last rule, a group would run into the next one.
       const isRemovable = deciding.every((other) => groupOf.get(other) === group);
       findings.add(name, contentSpan(document, rule.line), () => ({
-        message: messageFor(never, isOverruled, document),
+        message: messageFor(never, deciding, isOverruled, document),
         fix: isOverruled
           ? `Delete the line; or, if it is meant, line ${deciding[0]?.line.line}.`
           : 'Delete the line.',
         edits: isRemovable ? [removal(rule, document)] : [],
       }));
     }
-    firstLeftOut ??= leftOut;
+    firstLeftOut ??= leftOut && rules[leftOut.line];
   }
   if (firstLeftOut === undefined) return;
   findings.add('analysis-limit', contentSpan(document, firstLeftOut.line), () => ({
@@ -229,7 +230,8 @@ function groupsOfSameAgents(groups: readonly DocumentGroup[]): Iterable<Document
 }
 
 function messageFor(
-  { deciding, same, reasons }: NeverDeciding<RuleLine>,
+  { same, reasons }: NeverDeciding,
+  deciding: readonly RuleLine[],
   isOverruled: boolean,
   document: RobotsDocument,
 ): string {

@@ -3,7 +3,7 @@
  *
  * Only rules that one list lacks need to be tried first. If the lists disagree on a path, its
  * winners differ, and the winner of the higher rank is not in the other list: it would win there
- * as well. Most changes show on the witness of such a rule (reach.ts). A change may also show only
+ * as well. Most changes show on the witness of such a rule (rules.ts). A change may also show only
  * where a wildcard rule meets another rule, which lies in both lists: then all paths are searched.
  */
 
@@ -23,14 +23,19 @@ import {
 import { isDigit, isUnreserved } from '../protocol/agent.js';
 import {
   ANYTHING,
+  DEAD,
+  FILE_WORK,
   isAllow,
-  PAIRS_PER_RULE,
+  languageOf,
+  MATCHED,
+  type PatternAutomaton,
   type RankedRule,
-  type Reading,
   ROBOTS_TXT,
-  winnerOn,
-  witnesses,
-} from './reach.js';
+  ROBOTS_TXT_RULE,
+  RuleList,
+  type WorkBudget,
+  witnessesOf,
+} from './rules.js';
 
 /** As many are found: the first one on which the verdicts of the tables differ is shown. */
 const MOST_PATHS = 4;
@@ -39,14 +44,6 @@ const ANY_TEXT = String.fromCharCode(ANYTHING);
 
 /** Texts to try in place of "any text" in a witness, until the rules disagree on the path. */
 const ANY_TEXTS = ['', 'any', 'zq', '~', '-/'];
-
-/** The path that is always allowed, as a rule before all others. */
-const ROBOTS_TXT_RULE: RankedRule = {
-  rank: Number.MAX_SAFE_INTEGER,
-  line: 0,
-  readings: [{ prefix: ROBOTS_TXT, segments: [], isEnd: true }],
-  isWhole: true,
-};
 
 /**
  * Finds paths of URLs on which two lists of rules disagree.
@@ -72,7 +69,7 @@ function comparedPaths(
   const shared = sharedRules(one, other);
   const paths = [...pathsOfWitnesses(one, other, shared, google)];
   if (paths.length > 0) return { paths, isComplete: false };
-  const rules = google ? shared : [{ rule: ROBOTS_TXT_RULE, lists: ONE | OTHER }, ...shared];
+  const rules = google ? shared : [{ rule: ROBOTS_TXT_RULE, lists: BOTH }, ...shared];
   if (!PathSearch.accepts(rules)) return { paths, isComplete: false };
   return new PathSearch(rules, google).find(MOST_PATHS);
 }
@@ -85,9 +82,9 @@ function sharedRules(one: readonly RankedRule[], other: readonly RankedRule[]): 
     [other, OTHER],
   ] as const) {
     for (const rule of rules) {
-      const text = textOf(rule);
-      const known = shared.get(text) ?? { rule, lists: 0 };
-      shared.set(text, { ...known, lists: known.lists | list });
+      const key = `${rule.rank} ${languageOf(rule)}`;
+      const known = shared.get(key) ?? { rule, lists: 0 };
+      shared.set(key, { ...known, lists: known.lists | list });
     }
   }
   return [...shared.values()].sort((a, b) => b.rule.rank - a.rule.rank);
@@ -100,17 +97,20 @@ function pathsOfWitnesses(
   shared: readonly SharedRule[],
   google: boolean,
 ): Set<string> {
-  const pairs = { left: PAIRS_PER_RULE * (one.length + other.length) };
+  const budget: WorkBudget = { left: FILE_WORK };
+  const lists = [new RuleList(one), new RuleList(other)];
   const disagree = (path: Buffer): boolean => {
-    const [first, second] = [winnerOn(one, path, pairs), winnerOn(other, path, pairs)];
-    if (pairs.left <= 0) return false;
-    return (first === undefined || isAllow(first)) !== (second === undefined || isAllow(second));
+    const [first, second] = lists.map((list) => {
+      const winner = list.winner(path, budget);
+      return winner === undefined || isAllow(winner);
+    });
+    return budget.left >= 0 && first !== second;
   };
   const found = new Set<string>();
-  for (const { rule, lists } of shared) {
-    if (lists === (ONE | OTHER)) continue;
-    for (const witness of rule.readings.flatMap(witnesses)) {
-      if (pairs.left <= 0) return found;
+  for (const { rule, lists: holders } of shared) {
+    if (holders === BOTH) continue;
+    for (const witness of witnessesOf(rule)) {
+      if (budget.left < 0) return found;
       if (!disagree(witness)) continue;
       const text = ANY_TEXTS.find((each) => {
         const path = pathOf(witness, each);
@@ -128,21 +128,6 @@ function pathsOfWitnesses(
 /** The path of a witness, with `text` where the witness stands for any text. */
 function pathOf(witness: Buffer, text: string): string {
   return witness.toString('latin1').replaceAll(ANY_TEXT, text);
-}
-
-/** The same text for rules with the same pattern and rank. ANYTHING stands for a `*`. */
-function textOf({ rank, readings }: RankedRule): string {
-  let text = String(rank);
-  for (const { prefix, segments, isEnd } of readings) {
-    text += ` ${latin1(prefix)}`;
-    for (const segment of segments) text += ANY_TEXT + latin1(segment);
-    if (isEnd) text += ' $';
-  }
-  return text;
-}
-
-function latin1({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }
 
 /** A rule of one list of rules, or of both. */
@@ -178,6 +163,15 @@ interface FoundPaths {
   readonly isComplete: boolean;
 }
 
+/** A pattern of a rule. Its states are numbered from `first` among those of all patterns. */
+interface SearchedPattern {
+  readonly automaton: PatternAutomaton;
+  readonly first: number;
+  readonly isAllow: boolean;
+  /** The lists that have the rule. */
+  readonly lists: number;
+}
+
 /** What decides on some paths, and on whatever they go on with. */
 interface Junction {
   /** The states of rules that may still decide, in the order of the rules: 4 × state + lists. */
@@ -198,15 +192,15 @@ interface Junction {
  * follows. So a search that comes to its end without a path proves that there is none.
  */
 class PathSearch {
-  readonly #rules: readonly SharedRule[];
   readonly #google: boolean;
-  readonly #matchers: LiteralMatchers;
-  readonly #isAllow: readonly boolean[];
+  readonly #searched: readonly SearchedPattern[];
+  /** By state, the index of its pattern. */
+  readonly #owners: Int32Array;
   readonly #significant: number;
   /** Whether a path must be followed into the query, where dot segments stay. */
   readonly #needsQuery: boolean;
   readonly #marks = new Uint8Array(256);
-  #steps: number;
+  readonly #budget: WorkBudget;
   /** Whether no path has been left out so far. */
   #isComplete: boolean;
 
@@ -215,24 +209,31 @@ class PathSearch {
    * @param google whether the rules are for the google profile
    */
   constructor(rules: readonly SharedRule[], google: boolean) {
-    const ranked = rules.map(({ rule }) => rule);
-    const literals = ranked.flatMap(({ readings }) =>
-      readings.flatMap(({ prefix, segments }) => [prefix, ...segments]),
+    const literals = rules.flatMap(({ rule }) =>
+      rule.patterns.flatMap(({ prefix, segments }) => [prefix, ...segments]),
     );
-    this.#rules = rules;
     this.#google = google;
-    this.#matchers = new LiteralMatchers(ranked);
-    this.#isAllow = ranked.map(isAllow);
+    const searched: SearchedPattern[] = [];
+    let states = 0;
+    for (const { rule, lists } of rules) {
+      for (const { automaton, states: own } of rule.patterns) {
+        searched.push({ automaton, first: states, isAllow: isAllow(rule), lists });
+        states += own;
+      }
+    }
+    this.#searched = searched;
+    this.#owners = new Int32Array(states);
+    for (const [index, { first }] of searched.entries()) this.#owners.fill(index, first);
     this.#significant = significantPlaces(literals);
     this.#needsQuery =
       !google && literals.some((literal) => Buffer.from(literal).includes(SLASH_AND_DOT));
-    this.#steps = Math.min(STEPS + STEPS_PER_RULE * rules.length, MOST_STEPS);
-    this.#isComplete = ranked.every(({ isWhole }) => isWhole);
+    this.#budget = { left: Math.min(STEPS + STEPS_PER_RULE * rules.length, MOST_STEPS) };
+    this.#isComplete = rules.every(({ rule }) => rule.isWhole);
   }
 
-  /** Whether some rules can be searched. */
   static accepts(rules: readonly SharedRule[]): boolean {
-    return statesOf(rules.map(({ rule }) => rule)) <= MOST_STATES;
+    const patterns = rules.flatMap(({ rule }) => rule.patterns);
+    return patterns.reduce((sum, { states }) => sum + states, 0) <= MOST_STATES;
   }
 
   /** Finds at most so many paths. */
@@ -249,7 +250,7 @@ class PathSearch {
       const bytes = this.#bytesAfter(junction);
       for (const byte of bytes) {
         const next = this.#after(junction, byte);
-        if (this.#steps <= 0) return { paths, isComplete: false };
+        if (this.#budget.left <= 0) return { paths, isComplete: false };
         if (next === undefined) continue;
         const key = keyOf(next);
         if (seen.has(key)) continue;
@@ -265,19 +266,16 @@ class PathSearch {
     const open: number[] = [];
     let matched = 0;
     let allowing = BOTH;
-    this.#rules.forEach(({ rule, lists }, owner) => {
-      for (const reading of rule.readings) {
-        const state = this.#matchers.add(reading, owner);
-        const left = lists & ~matched;
-        if (left === 0) continue;
-        if (state === MATCHED) {
-          allowing = isAllow(rule) ? allowing | left : allowing & ~left;
-          matched |= left;
-        } else {
-          open.push(4 * state + left);
-        }
+    for (const { automaton, first, isAllow, lists } of this.#searched) {
+      const left = lists & ~matched;
+      if (left === 0) continue;
+      if (automaton.start === MATCHED) {
+        allowing = isAllow ? allowing | left : allowing & ~left;
+        matched |= left;
+      } else {
+        open.push(4 * (first + automaton.start) + left);
       }
-    });
+    }
     const root = { open, allowing, place: PATH_START, parent: undefined, byte: 0 };
     const start = this.#follow(root, SLASH, PATH_START & this.#significant);
     return start && { ...start, parent: undefined };
@@ -294,19 +292,23 @@ class PathSearch {
     const open: number[] = [];
     let { allowing } = from;
     let matched = 0;
-    this.#steps -= from.open.length + 1;
+    this.#budget.left--;
     for (const each of from.open) {
       const lists = each & BOTH & ~matched;
-      if (lists === 0) continue;
-      const state = this.#matchers.step(each >> 2, byte);
+      if (lists === 0) {
+        this.#budget.left--;
+        continue;
+      }
+      const { automaton, first, isAllow } = this.#ownerOf(each);
+      const state = automaton.step((each >> 2) - first, byte, this.#budget);
       if (state === DEAD) continue;
       if (state === MATCHED) {
         // No rule after this one decides any more.
-        allowing = this.#allows(each) ? allowing | lists : allowing & ~lists;
+        allowing = isAllow ? allowing | lists : allowing & ~lists;
         matched |= lists;
         if (matched === BOTH) break;
       } else {
-        open.push(4 * state + lists);
+        open.push(4 * (first + state) + lists);
       }
     }
     this.#dropIdle(open, allowing);
@@ -320,7 +322,7 @@ class PathSearch {
     let idle = BOTH;
     for (let index = open.length - 1; index >= 0 && idle !== 0; index--) {
       const each = open[index] as number;
-      const same = this.#allows(each) ? allowing : ~allowing;
+      const same = this.#ownerOf(each).isAllow ? allowing : ~allowing;
       open[index] = each & ~(idle & same);
       idle &= ~(each & BOTH & ~same);
     }
@@ -329,8 +331,8 @@ class PathSearch {
     open.length = kept;
   }
 
-  #allows(open: number): boolean {
-    return this.#isAllow[this.#matchers.owners[open >> 2] as number] === true;
+  #ownerOf(open: number): SearchedPattern {
+    return this.#searched[this.#owners[open >> 2] as number] as SearchedPattern;
   }
 
   /** Whether the lists disagree on the path that ends here. */
@@ -339,9 +341,10 @@ class PathSearch {
     let verdicts = allowing;
     let decided = 0;
     for (const each of open) {
-      if (!this.#matchers.endsAt(each >> 2)) continue;
+      const { automaton, first, isAllow } = this.#ownerOf(each);
+      if (!automaton.endsAt((each >> 2) - first)) continue;
       const lists = each & BOTH & ~decided;
-      verdicts = this.#allows(each) ? verdicts | lists : verdicts & ~lists;
+      verdicts = isAllow ? verdicts | lists : verdicts & ~lists;
       decided |= lists;
     }
     return verdicts === ONE || verdicts === OTHER;
@@ -350,7 +353,10 @@ class PathSearch {
   /** The bytes that some rule asks for, and one that none does. */
   #bytesAfter({ open }: Junction): readonly number[] {
     const marks = this.#marks.fill(0);
-    for (const each of open) this.#steps -= this.#matchers.mark(each >> 2, marks);
+    for (const each of open) {
+      const { automaton, first } = this.#ownerOf(each);
+      automaton.mark((each >> 2) - first, marks, this.#budget);
+    }
     if (this.#needsQuery) marks[QUESTION_MARK] = 1;
     const bytes: number[] = [];
     const other = OTHER_BYTES.find((byte) => marks[byte] === 0);
@@ -371,118 +377,6 @@ function pathTo(end: Junction): string {
   const bytes: number[] = [];
   for (let at: Junction | undefined = end; at !== undefined; at = at.parent) bytes.push(at.byte);
   return Buffer.from(bytes.reverse()).toString('latin1');
-}
-
-/** A rule that no path can match any more. */
-const DEAD = -1;
-
-/** A rule that matches the path, and whatever the path goes on with. */
-const MATCHED = -2;
-
-/**
- * The automata of some readings, each with one state for each byte of its literals: how far the
- * path has come. Between two `*` the leftmost occurrence of a literal counts, as it leaves most
- * room for the others; the states of a literal are those of Knuth, Morris and Pratt.
- */
-class LiteralMatchers {
-  /** By state: the byte that leads on; 0 for none. */
-  readonly #bytes: Uint8Array;
-  /** The state after that byte. */
-  readonly #next: Int32Array;
-  /** The state that takes another byte: itself if such a byte changes nothing. */
-  readonly #others: Int32Array;
-  /** Whether a path may end there. */
-  readonly #ends: Uint8Array;
-  /** By state, the index of its rule. */
-  readonly owners: Int32Array;
-  #count = 0;
-
-  /** @param rules whose first states `first` returns */
-  constructor(rules: readonly RankedRule[]) {
-    const most = statesOf(rules);
-    this.#bytes = new Uint8Array(most);
-    this.#next = new Int32Array(most);
-    this.#others = new Int32Array(most);
-    this.#ends = new Uint8Array(most);
-    this.owners = new Int32Array(most);
-  }
-
-  /** Adds a reading of a rule; returns its first state. */
-  add({ prefix, segments, isEnd }: Reading, owner: number): number {
-    const from = this.#count;
-    let after = MATCHED;
-    for (let index = segments.length - 1; index >= 0; index--) {
-      const isLast = isEnd && index === segments.length - 1;
-      after = this.#addLiteral(segments[index] as Uint8Array, after, isLast, true);
-    }
-    const first = this.#addLiteral(prefix, after, isEnd && segments.length === 0, false);
-    this.owners.fill(owner, from, this.#count);
-    return first;
-  }
-
-  /** The state after one more byte. */
-  step(state: number, byte: number): number {
-    for (let at = state; ; ) {
-      if (this.#bytes[at] === byte) return this.#next[at] as number;
-      const other = this.#others[at] as number;
-      if (other === DEAD || other === at) return other;
-      at = other;
-    }
-  }
-
-  /** Marks the bytes that lead to other states than the rest; returns the number of its steps. */
-  mark(state: number, marks: Uint8Array): number {
-    for (let at = state, steps = 1; ; steps++) {
-      marks[this.#bytes[at] as number] = 1;
-      const other = this.#others[at] as number;
-      if (other === DEAD || other === at) return steps;
-      at = other;
-    }
-  }
-
-  /** Whether the rule matches a path that ends in a state. */
-  endsAt(state: number): boolean {
-    return this.#ends[state] === 1;
-  }
-
-  /** Adds the states of a literal, which `after` follows or the end of the path. */
-  #addLiteral(literal: Uint8Array, after: number, isEnd: boolean, isSegment: boolean): number {
-    // At the end of a path, an empty segment matches anything.
-    if (literal.length === 0 && (isSegment || !isEnd)) return after;
-    const first = this.#count;
-    const length = literal.length;
-    this.#count += length + (isEnd ? 1 : 0);
-    this.#bytes.set(literal, first);
-    for (let at = 0; at < length; at++) this.#next[first + at] = first + at + 1;
-    if (isEnd) this.#ends[first + length] = 1;
-    else this.#next[first + length - 1] = after;
-    if (!isSegment) {
-      this.#others.fill(DEAD, first, this.#count);
-      return first;
-    }
-    this.#others[first] = first;
-    for (let at = 1, border = 0; first + at < this.#count; at++) {
-      this.#others[first + at] = first + border;
-      if (at === length) break;
-      while (border > 0 && literal[at] !== literal[border]) {
-        border = (this.#others[first + border] as number) - first;
-      }
-      if (literal[at] === literal[border]) border++;
-    }
-    return first;
-  }
-}
-
-/** The greatest number of states that the readings of some rules have. */
-function statesOf(rules: readonly RankedRule[]): number {
-  let states = 0;
-  for (const { readings } of rules) {
-    for (const { prefix, segments } of readings) {
-      states += prefix.length + 1;
-      for (const segment of segments) states += segment.length;
-    }
-  }
-  return states;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
+import { PairCache } from '../../base/pair-cache.js';
 import { ReplacementFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
-import { PairCache } from '../../patterns/reach.js';
 import type { Agent } from '../../protocol/agent.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { recordsFor } from '../../protocol/fields.js';

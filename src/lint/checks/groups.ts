@@ -1,13 +1,14 @@
 import { ASTERISK, DOLLAR, SLASH } from '../../base/ascii.js';
 import {
-  type Entry,
-  entriesOf,
+  ANYTHING,
   FILE_WORK,
-  genericPaths,
-  OTHER_BYTE,
-  RankedRules,
+  isAllow,
+  type RankedRule,
+  RuleList,
+  rankedRules,
   type WorkBudget,
-} from '../../patterns/inclusion.js';
+  witnessesOf,
+} from '../../patterns/rules.js';
 import { endOfProductToken, headerCandidates, isDigit, isLetter } from '../../protocol/agent.js';
 import {
   type AgentNames,
@@ -139,7 +140,7 @@ const WORK_PER_BYTE = 32;
 /** Rules of `*` that deny, with the paths that stand for all of theirs. */
 interface Denial {
   readonly rule: RuleLine;
-  readonly paths: readonly (readonly number[])[];
+  readonly paths: readonly Buffer[];
 }
 
 /** Crawlers that obey the same groups. */
@@ -163,26 +164,21 @@ function checkInheritance(
   };
   const crawlers = namedCrawlers(byToken, document, budget);
   if (crawlers.length === 0) return;
-  const entries = new Map(
-    entriesOf(document.groups.flatMap(({ rules }) => rules)).map((entry) => [entry.rule, entry]),
-  );
-  const ranked = (rules: readonly RuleLine[]): RankedRules<RuleLine> =>
-    new RankedRules(rules.flatMap((rule) => entries.get(rule) ?? []));
-  const rulesOfStar = ranked(ofStar);
-  const deniesAll = denies(rulesOfStar.deciding([SLASH, OTHER_BYTE], budget));
-  const denials = denialsOf(
-    ofStar.flatMap((rule) => entries.get(rule) ?? []),
-    rulesOfStar,
-    budget,
-  );
+  const all = document.groups.flatMap(({ rules }) => rules);
+  const ranks = new Map(rankedRules(all).map((rule) => [all[rule.line], rule]));
+  const listOf = (rules: readonly RuleLine[]): RuleList =>
+    new RuleList(rules.flatMap((rule) => ranks.get(rule) ?? []));
+  const rulesOfStar = listOf(ofStar);
+  const deniesAll = denies(rulesOfStar.winner(Buffer.of(SLASH, ANYTHING), budget));
+  const denials = denialsOf(ofStar, ranks, rulesOfStar, budget);
   /** Groups that leave out the same rules have one cause. */
   const found = new Map<string, { rule: InheritanceRule; open: Denial[]; agents: AgentLine[] }>();
   for (const { agents, rules } of crawlers) {
     if (budget.left < 0) break;
     if (rules.length > 0 && (isDeliberate(rules) || (deniesAll && rules.some(isDenial)))) continue;
     // Patterns that match nothing are reported themselves.
-    if (rules.some(isDenial) && !rules.some((rule) => entries.has(rule))) continue;
-    const own = ranked(rules);
+    if (rules.some(isDenial) && !rules.some((rule) => ranks.has(rule))) continue;
+    const own = listOf(rules);
     const { open, kept } = sidesOf(denials, own, budget);
     const rule = ruleFor(rules, open.length, kept);
     budget.left -= open.length;
@@ -234,8 +230,8 @@ function ruleFor(
 }
 
 /** Whether a rule decides that a path may not be fetched. */
-function denies(rule: RuleLine | 'none' | undefined): boolean {
-  return rule !== undefined && rule !== 'none' && !rule.allow;
+function denies(rule: RankedRule | undefined): boolean {
+  return rule !== undefined && !isAllow(rule);
 }
 
 /**
@@ -244,16 +240,16 @@ function denies(rule: RuleLine | 'none' | undefined): boolean {
  */
 function sidesOf(
   denials: readonly Denial[],
-  own: RankedRules<RuleLine>,
+  own: RuleList,
   budget: WorkBudget,
 ): { open: Denial[]; kept: number } {
   const open: Denial[] = [];
   let kept = 0;
   for (const denial of denials) {
     if (budget.left < 0) break;
-    const deciding = denial.paths.map((path) => own.deciding(path, budget));
-    if (deciding.includes('none')) open.push(denial);
-    else if (deciding.some(denies)) kept++;
+    const winners = denial.paths.map((path) => own.winner(path, budget));
+    if (winners.includes(undefined)) open.push(denial);
+    else if (winners.some(denies)) kept++;
   }
   return { open, kept };
 }
@@ -290,15 +286,17 @@ function isStar({ token }: AgentLine): boolean {
 
 /** The rules of `*` that deny on some of the paths that stand for theirs. */
 function denialsOf(
-  entries: readonly Entry<RuleLine>[],
-  rules: RankedRules<RuleLine>,
+  ofStar: readonly RuleLine[],
+  ranks: ReadonlyMap<RuleLine | undefined, RankedRule>,
+  list: RuleList,
   budget: WorkBudget,
 ): Denial[] {
   const denials: Denial[] = [];
-  for (const { rule, pattern } of entries) {
+  for (const rule of ofStar) {
     if (budget.left < 0) break;
-    if (rule.allow || pattern.twoForms) continue;
-    const paths = genericPaths(pattern).filter((path) => denies(rules.deciding(path, budget)));
+    const ranked = ranks.get(rule);
+    if (rule.allow || ranked === undefined) continue;
+    const paths = witnessesOf(ranked).filter((path) => denies(list.winner(path, budget)));
     if (paths.length > 0) denials.push({ rule, paths });
   }
   return denials;

@@ -17,9 +17,8 @@ import {
   encodeQuery,
   type QuerySettings,
   queryBytes,
-  type TaskAddresses,
-  writeTask,
 } from '../../src/kernel/query.js';
+import { type TaskAddresses, writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { TableView } from '../../src/view/table-view.js';
 

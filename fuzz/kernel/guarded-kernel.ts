@@ -31,8 +31,8 @@ import {
   type Query,
   type QuerySettings,
   queryBytes,
-  writeTask,
 } from '../../src/kernel/query.js';
+import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
 import { TableView } from '../../src/view/table-view.js';

@@ -12,7 +12,7 @@ import {
 } from '../base/ascii.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
-import { RecordLocator } from '../kernel/scanners.js';
+import { RecordLocator } from '../kernel/session.js';
 import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { DescriptorSource } from '../pipeline/input/raw-input.js';

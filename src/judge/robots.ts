@@ -10,8 +10,8 @@ import {
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { AutomatonCompiler } from '../kernel/automata.js';
-import { Judge, type Judgement, type JudgeTarget } from '../kernel/judge.js';
 import { Arena, createMemory, PAGE_BYTES, type Region } from '../kernel/kernel.js';
+import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
 import { type Agent, lowerCaseAscii, ProductTokens, parseAgent } from '../protocol/agent.js';
 import { type KeptRecord, keptRecords, recordsFor } from '../protocol/fields.js';
 import {
@@ -142,7 +142,7 @@ export class Robots {
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const resident = this.#load(agent);
     this.#checkReference(url);
-    return (memory as RobotsMemory).judge.judge(url, agent, resident);
+    return (memory as RobotsMemory).session.judge(url, agent, resident);
   }
 
   /**
@@ -248,7 +248,7 @@ export class Robots {
   #verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
     const resident = this.#load(agent);
     this.#checkReference(url);
-    return (memory as RobotsMemory).judge.verdict(url, agent, resident);
+    return (memory as RobotsMemory).session.verdict(url, agent, resident);
   }
 
   /**
@@ -357,7 +357,7 @@ export class ResidentBlock implements JudgeTarget {
  * released one by one, and a block costs no more than a copy now and then.
  */
 export class RobotsMemory {
-  readonly judge: Judge;
+  readonly session: Session;
   readonly #arena = new Arena(createMemory(PAGE_BYTES));
   readonly #mostBytes: number;
   #region: Region;
@@ -368,7 +368,7 @@ export class RobotsMemory {
 
   /** @param mostBytes greatest length of the region, for tests */
   constructor(mostBytes = MOST_BYTES) {
-    this.judge = new Judge(this.#arena);
+    this.session = new Session(this.#arena);
     this.#mostBytes = mostBytes;
     this.#region = this.#arena.take(PAGE_BYTES);
     this.#bytes = this.#regionBytes();

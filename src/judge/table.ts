@@ -7,7 +7,8 @@ import {
   shownValue,
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { Judge, type Judgement, type JudgeTarget, ListJudge } from '../kernel/judge.js';
+import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
+import type { Agent } from '../protocol/agent.js';
 import type { Preferences } from '../protocol/preferences.js';
 import type { Rule } from '../protocol/robots-file.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
@@ -16,7 +17,6 @@ import type { VerifiedTable } from '../verify/verify-table.js';
 import { HostRecords } from './host-records.js';
 import { readTable } from './open-table.js';
 import {
-  type Bank,
   banksOf,
   placeTable,
   queryTablesIn,
@@ -320,32 +320,10 @@ export function tableIn(memory: TableMemory, name: string): Table {
 /** Number of agents about which warnings are given: a program may ask for any number. */
 const MOST_WARNED = 64;
 
-type CheckAgent = JudgeTarget['checkAgent'];
-
-/** Judges URLs in one memory of a table. */
-class BankJudge {
-  readonly judge: Judge;
+/** A session in one memory of a table, and the table as its queries name it. */
+interface BankSession {
+  readonly session: Session;
   readonly target: JudgeTarget;
-  readonly #bank: Bank;
-  #lists: ListJudge | undefined;
-
-  constructor(bank: Bank, { header, table, view, shards }: TableMemory, checkAgent: CheckAgent) {
-    this.#bank = bank;
-    this.judge = new Judge(bank.arena);
-    this.target = {
-      profile: header.profile,
-      table,
-      anyHost: 0,
-      tokenNumber: (token) => view.tokenNumber(token),
-      shards: queryTablesIn(bank, shards),
-      checkAgent,
-    };
-  }
-
-  list(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
-    this.#lists ??= new ListJudge(this.#bank.arena, this.judge);
-    return this.#lists.judge(urls, agent, this.target);
-  }
 }
 
 /**
@@ -353,53 +331,62 @@ class BankJudge {
  * asked one after another: only that of the host's shard knows the host.
  */
 export class TableJudge {
-  readonly #first: BankJudge;
-  readonly #others: readonly BankJudge[];
+  readonly #first: BankSession;
+  readonly #others: readonly BankSession[];
 
   /** @param name the table's name in warnings */
   constructor(memory: TableMemory, name = 'the table') {
-    const { view, hosts } = memory;
+    const { header, table, view, hosts, shards } = memory;
     const warned = new Set<string>();
-    const checkAgent: CheckAgent = (agent) => {
+    const checkAgent = (agent: Agent): void => {
       view.checkAgent(agent);
       if (hosts === 0 || view.isReduced || warned.has(agent.name)) return;
       if (warned.size === MOST_WARNED) return;
       warned.add(agent.name);
       void warnOfMisspeltAgents([agent], view, name);
     };
-    const [first, ...others] = banksOf(memory).map(
-      (bank) => new BankJudge(bank, memory, checkAgent),
-    );
-    this.#first = first as BankJudge;
+    const [first, ...others] = banksOf(memory).map((bank) => ({
+      session: new Session(bank.arena),
+      target: {
+        profile: header.profile,
+        table,
+        anyHost: 0,
+        tokenNumber: (token: string) => view.tokenNumber(token),
+        shards: queryTablesIn(bank, shards),
+        checkAgent,
+      },
+    }));
+    this.#first = first as BankSession;
     this.#others = others;
   }
 
-  /** @throws RobotsFilterError as `Judge.judge` */
+  /** @throws RobotsFilterError as `Session.judge` */
   judge(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    const { judge, target } = this.#first;
-    let judgement = judge.judge(url, agent, target);
-    for (const other of this.#others) {
+    let judgement = this.#first.session.judge(url, agent, this.#first.target);
+    for (const { session, target } of this.#others) {
       if (judgement.verdict !== 'unknown') break;
-      judgement = other.judge.judge(url, agent, other.target);
+      judgement = session.judge(url, agent, target);
     }
     return judgement;
   }
 
   /** As `judge`; the verdict alone takes less time. */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
-    const { judge, target } = this.#first;
-    const verdict = judge.verdict(url, agent, target);
-    if (verdict !== 'unknown' || this.#others.length === 0) return verdict;
-    return this.judge(url, agent).verdict;
+    let verdict = this.#first.session.verdict(url, agent, this.#first.target);
+    for (const { session, target } of this.#others) {
+      if (verdict !== 'unknown') break;
+      verdict = session.verdict(url, agent, target);
+    }
+    return verdict;
   }
 
   /** The verdicts on many URLs, in their order. */
   verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
-    const verdicts = this.#first.list(urls, agent);
-    for (const bank of this.#others) {
+    const verdicts = this.#first.session.verdicts(urls, agent, this.#first.target);
+    for (const { session, target } of this.#others) {
       const places = [...verdicts.keys()].filter((place) => verdicts[place] === 'unknown');
       const asked = places.map((place) => urls[place] as string);
-      const found = bank.list(asked, agent);
+      const found = session.verdicts(asked, agent, target);
       for (const [index, place] of places.entries()) verdicts[place] = found[index] as Verdict;
     }
     return verdicts;

@@ -11,8 +11,8 @@ import {
 import { RobotsFilterError } from '../base/errors.js';
 import { hasWorkingDirectory } from '../files/system-error.js';
 import { type Table, tableMemory } from '../judge/table.js';
-import type { Judgement } from '../kernel/judge.js';
 import type { OutputMode } from '../kernel/query.js';
+import type { Judgement } from '../kernel/session.js';
 import {
   type BadRecord,
   DEFAULT_MAX_LINE_BYTES,

@@ -1,31 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
-import {
-  Arena,
-  instantiateKernel,
-  type Kernel,
-  kernelModule,
-  type Region,
-  scratchBytes,
-} from '../kernel/kernel.js';
-import {
-  MARGIN,
-  OFFSET_BYTES,
-  RUN_DONE,
-  RUN_OUTPUT_FULL,
-  TASK_BYTES,
-  TASK_INPUT,
-  TASK_OUTPUT,
-} from '../kernel/layout.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeShardQueries,
-  type Query,
-  type QuerySettings,
-  type QueryTable,
-  shardQueryBytes,
-  writeTask,
-} from '../kernel/query.js';
+import { Arena } from '../kernel/kernel.js';
+import { type Asked, type JudgeTarget, Session } from '../kernel/session.js';
 import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { knownAgents } from '../protocol/known-agents.js';
 import { describeMisspeltAgents, type NamedTokens } from '../protocol/unnamed-agents.js';
@@ -35,12 +11,10 @@ import {
   ANSWER_BYTES,
   ANSWER_KIND,
   ANSWER_LENGTH,
-  type ColumnMemory,
   columnBytes,
   KIND_REFUSAL,
   KIND_VERDICTS,
   KIND_WARNING,
-  MAX_URL_BYTES,
   MAX_VERDICTS,
   type Request,
 } from './protocol.js';
@@ -57,74 +31,56 @@ export interface ServedTable {
   readonly agents: readonly string[];
 }
 
-/** Maximum number of queries that are kept. One more query releases all others. */
-const MAX_QUERIES = 64;
-/** Bytes of output that are emptied at a time, beyond what one URL may need. */
-const OUTPUT_BYTES = 256 * 1024;
-/** First memory for a request; it grows with the requests, and is kept. */
-const USUAL_BYTES = 2 * 1024 * 1024;
-
-/** The query for the agents of requests, in memory. */
-interface AskedQuery {
-  readonly query: Query;
-  readonly regions: readonly Region[];
-  readonly worker: number;
-  readonly output: number;
-  readonly outputBytes: number;
-  /** The frame of a warning about the agents, if there is one. */
-  readonly warning: Buffer | undefined;
-}
+/** Bytes of a request for which there is memory from the beginning; it grows, and is kept. */
+const USUAL_BYTES = 400 * 1024;
 
 /**
  * Judges columns of URLs on one thread. The bytes of a request are read into the memory of the
  * kernel, which reads them there.
  */
-export class ColumnJudge implements ColumnMemory {
+export class ColumnJudge {
   readonly #served: ServedTable;
-  readonly #arena: Arena;
-  readonly #kernel: Kernel;
-  readonly #tables: readonly QueryTable[];
+  readonly #session: Session;
+  readonly #target: JudgeTarget;
   /** The view of the table, or of its first shard. */
   readonly #view: TableView;
   /** The product tokens of all parts. */
   readonly #named: NamedTokens;
-  readonly #queries = new Map<string, AskedQuery>();
-  readonly #task: Uint32Array;
-  readonly #taskAddress: number;
-  #room: Region;
+  /** The frames of warnings about the agents of queries; undefined where there is no reason. */
+  readonly #warnings = new WeakMap<Asked, Buffer | undefined>();
 
   constructor(served: ServedTable) {
     const { memory } = served;
-    const views = served.tables.map(
-      ({ table, bytes }) => new TableView(new Uint8Array(memory.buffer, table, bytes)),
-    );
+    const tables = served.tables.map(({ table, bytes }) => {
+      const view = new TableView(new Uint8Array(memory.buffer, table, bytes));
+      return { table, view, tokenNumber: (token: string) => view.tokenNumber(token) };
+    });
+    const [first] = tables;
+    if (first === undefined) throw new Error('no table is served');
     this.#served = served;
     this.#named = {
-      hasToken: (token) => views.some((view) => view.hasToken(token)),
+      hasToken: (token) => tables.some(({ view }) => view.hasToken(token)),
       *tokens() {
-        for (const view of views) yield* view.tokens();
+        for (const { view } of tables) yield* view.tokens();
       },
     };
-    this.#arena = new Arena(memory);
-    this.#kernel = instantiateKernel(kernelModule(), memory);
-    this.#view = views[0] as TableView;
-    this.#tables = served.tables.map(({ table }, shard) => ({
-      table,
-      tokenNumber: (token) => views[shard]?.tokenNumber(token) ?? -1,
-    }));
-    this.#taskAddress = this.#arena.take(TASK_BYTES).address;
-    this.#task = new Uint32Array(memory.buffer, this.#taskAddress, TASK_BYTES / 4);
-    this.#room = this.#arena.take(USUAL_BYTES);
+    this.#session = new Session(new Arena(memory), USUAL_BYTES);
+    this.#view = first.view;
+    this.#target = {
+      profile: served.profile,
+      table: first.table,
+      anyHost: 0,
+      tokenNumber: first.tokenNumber,
+      shards: tables.length > 1 ? tables : [],
+      addedShards: served.addedShards,
+      checkAgent: (agent) => first.view.checkAgent(agent),
+    };
   }
 
+  /** The memory for the offsets, at the beginning, and the URLs right after them. */
   columnMemory(count: number, urlBytes: number): Uint8Array {
     const bytes = columnBytes(count, urlBytes);
-    const needed = scratchAt(bytes) + scratchBytes(urlBytes) + MARGIN;
-    if (needed > this.#room.bytes) {
-      this.#arena.give(this.#room);
-      this.#room = this.#arena.take(needed);
-    }
-    return new Uint8Array(this.#arena.memory.buffer, this.#room.address + MARGIN, bytes);
+    return this.#session.input(bytes).subarray(0, bytes);
   }
 
   /**
@@ -133,109 +89,33 @@ export class ColumnJudge implements ColumnMemory {
    * @returns the frame of the answer
    * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs
    */
-  judge(request: Request): Buffer {
-    const asked = this.#ask(request);
-    const { agents } = asked.query;
-    if (request.count * agents > MAX_VERDICTS) {
+  judge({ agents: names, explain, warn, count }: Request): Buffer {
+    const parse = (): Agent[] => this.#parseAgents(names);
+    const asked = this.#session.askColumn(names, parse, explain, this.#target);
+    const agents = asked.agents.length;
+    if (count * agents > MAX_VERDICTS) {
       throw new RobotsFilterError(
         'usage',
-        `${request.count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
+        `${count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
       );
     }
-    const answer =
-      this.#served.addedShards === undefined
-        ? new Answer(request.count, agents, request.explain)
-        : new ShardAnswer();
-    if (request.count > 0) this.#run(request, asked, answer);
-    const frame = answer.frame();
-    return asked.warning === undefined ? frame : Buffer.concat([asked.warning, frame]);
-  }
-
-  #run({ count, urlBytes }: Request, asked: AskedQuery, answer: Pick<Answer, 'add'>): void {
-    const { query, worker, output, outputBytes } = asked;
-    const input = this.#room.address + MARGIN;
-    const scratch = this.#room.address + scratchAt(columnBytes(count, urlBytes));
-    const task = this.#task;
-    writeTask(
-      task,
-      {
-        query: query.address,
-        worker,
-        scratch,
-        scratchEnd: scratch + scratchBytes(urlBytes),
-        input,
-        inputEnd: input + OFFSET_BYTES * count,
-        output,
-        outputEnd: output + outputBytes,
-      },
-      0,
-    );
-    for (;;) {
-      const before = task[TASK_INPUT / 4];
-      const ended = this.#kernel.run(this.#taskAddress);
-      const end = task[TASK_OUTPUT / 4] as number;
-      answer.add(Buffer.from(this.#arena.memory.buffer, output, end - output));
-      if (ended === RUN_DONE) return;
-      if (ended !== RUN_OUTPUT_FULL || task[TASK_INPUT / 4] === before) {
-        throw new Error(`the kernel stopped in a column of URLs (result ${ended})`);
-      }
-      task[TASK_OUTPUT / 4] = output;
-    }
-  }
-
-  /** The query for a request's agents; a query is encoded once. */
-  #ask({ agents, explain, warn }: Request): AskedQuery {
-    const key = `${explain ? 'explain' : 'judge'}${warn ? '!' : ''} ${agents}`;
-    const known = this.#queries.get(key);
-    if (known !== undefined) return known;
     const { addedShards } = this.#served;
-    const settings: QuerySettings = {
-      ...DEFAULT_SETTINGS,
-      google: this.#served.profile === 'google',
-      agents: this.#parseAgents(agents),
-      format: 'offsets',
-      conversion: 'outcomes',
-      explain,
-      maxLineBytes: MAX_URL_BYTES,
-      shards: addedShards ?? (this.#tables.length > 1 ? this.#tables.length : 0),
-      addsShard: addedShards !== undefined,
-    };
-    if (this.#queries.size === MAX_QUERIES) {
-      for (const { regions } of this.#queries.values()) {
-        for (const region of regions) this.#arena.give(region);
-      }
-      this.#queries.clear();
-    }
-    const warned = warn && addedShards === undefined ? this.#warning(settings.agents) : undefined;
-    const asked = this.#encode(settings, warned);
-    this.#queries.set(key, asked);
-    return asked;
+    const answer =
+      addedShards === undefined ? new Answer(count, agents, explain) : new ShardAnswer();
+    if (count > 0) this.#session.judgeColumn(asked, count, (outcomes) => answer.add(outcomes));
+    const warned = warn && addedShards === undefined ? this.#warning(asked) : undefined;
+    const frame = answer.frame();
+    return warned === undefined ? frame : Buffer.concat([warned, frame]);
   }
 
   /** The frame of a warning, if one of the agents likely misspells another. */
-  #warning(agents: readonly Agent[]): Buffer | undefined {
+  #warning(asked: Asked): Buffer | undefined {
     if (this.#view.isReduced) return undefined;
-    const text = describeMisspeltAgents(agents, this.#named, knownAgents(), 'the table');
-    return text === undefined ? undefined : warning(text);
-  }
-
-  #encode(settings: QuerySettings, warned: Buffer | undefined): AskedQuery {
-    const { memory } = this.#served;
-    const block = this.#arena.take(shardQueryBytes(settings, this.#tables.length));
-    const { query, bytes } = encodeShardQueries(settings, block.address, this.#tables);
-    new Uint8Array(memory.buffer).set(bytes, block.address);
-    const worker = this.#arena.take(query.workerBytes);
-    new Uint8Array(memory.buffer, worker.address, query.workerBytes).fill(0);
-    const outputBytes = OUTPUT_BYTES + query.lineFactor * OFFSET_BYTES + query.lineOverhead;
-    const output = this.#arena.take(outputBytes + 2 * MARGIN);
-    return {
-      query,
-      regions: [block, worker, output],
-      worker: worker.address,
-      output: output.address + MARGIN,
-      outputBytes,
-      warning: warned,
-    };
+    if (!this.#warnings.has(asked)) {
+      const text = describeMisspeltAgents(asked.agents, this.#named, knownAgents(), 'the table');
+      this.#warnings.set(asked, text === undefined ? undefined : warning(text));
+    }
+    return this.#warnings.get(asked);
   }
 
   /** @throws RobotsFilterError `usage` */
@@ -250,11 +130,6 @@ export class ColumnJudge implements ColumnMemory {
     refuseSameAgents(agents);
     return agents;
   }
-}
-
-/** Where scratch memory begins after a column of this many bytes, which a margin precedes. */
-function scratchAt(bytes: number): number {
-  return (MARGIN + bytes + 2 * MARGIN) & -MARGIN;
 }
 
 /** @throws RobotsFilterError `usage` unless the JSON is an array */

@@ -186,19 +186,17 @@ export interface Request {
   readonly urlBytes: number;
 }
 
-/** Takes the offsets and the URLs of a request. */
-export interface ColumnMemory {
-  /** Returns the memory for the offsets, at the beginning, and the URLs right after them. */
-  columnMemory(count: number, urlBytes: number): Uint8Array;
-}
-
 /**
  * Reads a request; undefined at the end of the input. Nothing is allocated before the header is
  * found within its limits.
  *
+ * @param columnMemory returns the memory for the offsets and, right after them, the URLs
  * @throws RobotsFilterError `input` for a frame that is none
  */
-export function readRequest(input: FrameInput, memory: ColumnMemory): Request | undefined {
+export function readRequest(
+  input: FrameInput,
+  columnMemory: (count: number, urlBytes: number) => Uint8Array,
+): Request | undefined {
   const header = Buffer.alloc(REQUEST_BYTES);
   if (!input.begin(header, 'the header of a request')) return undefined;
   const word = (at: number): number => header.readUInt32LE(at);
@@ -220,7 +218,7 @@ export function readRequest(input: FrameInput, memory: ColumnMemory): Request | 
   checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
   const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
   input.read(agents, 'the agents of a request');
-  const column = memory.columnMemory(count, urlBytes);
+  const column = columnMemory(count, urlBytes);
   input.read(column, 'the URLs of a request');
   rebaseOffsets(new Uint32Array(column.buffer, column.byteOffset, count + 1), urlBytes);
   return {

@@ -41,9 +41,10 @@ export default function serveRequests(task: ServeTask): ServeEnd {
   let isReading = false;
   try {
     const judge = new ColumnJudge(task);
+    const columnMemory = judge.columnMemory.bind(judge);
     for (;;) {
       isReading = true;
-      const taken = turns.request(() => readRequest(input, judge));
+      const taken = turns.request(() => readRequest(input, columnMemory));
       isReading = false;
       if (taken === undefined) return { end: 'done' };
       const answer = answerTo(judge, taken.request);

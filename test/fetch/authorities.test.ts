@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authorities } from '../../src/fetch/authorities.js';
-import { RecordLocator } from '../../src/kernel/scanners.js';
+import { RecordLocator } from '../../src/kernel/session.js';
 import { filterStream, Table, TableBuilder } from '../../src/library/index.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';

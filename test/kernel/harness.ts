@@ -28,8 +28,8 @@ import {
   encodeQuery,
   type QuerySettings,
   queryBytes,
-  writeTask,
 } from '../../src/kernel/query.js';
+import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { TableView } from '../../src/view/table-view.js';

@@ -6,8 +6,8 @@ import {
   type ResidentBlock,
   RobotsMemory,
 } from '../../src/judge/robots.js';
-import { Judge } from '../../src/kernel/judge.js';
 import { Arena, createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
+import { Session } from '../../src/kernel/session.js';
 import {
   type Profile,
   parseAuthority,
@@ -44,7 +44,7 @@ function tableAnswers(asked: Omit<Asked, 'answers'>): string[] {
   const view = new TableView(bytes);
   const memory = createMemory(AT + bytes.length + TAIL_BYTES);
   new Uint8Array(memory.buffer).set(bytes, AT);
-  const judge = new Judge(new Arena(memory));
+  const session = new Session(new Arena(memory));
   const target = {
     profile,
     table: AT,
@@ -52,7 +52,7 @@ function tableAnswers(asked: Omit<Asked, 'answers'>): string[] {
     tokenNumber: (token: string) => view.tokenNumber(token),
     checkAgent() {},
   };
-  return questions.map(({ url, chain }) => JSON.stringify(judge.judge(url, chain, target)));
+  return questions.map(({ url, chain }) => JSON.stringify(session.judge(url, chain, target)));
 }
 
 function bytesOf(text: string): Uint8Array {
@@ -135,7 +135,7 @@ describe('many Robots in one memory', () => {
       }
       expect(resident.table + BLOCK_OFFSET).toBeGreaterThan(0);
       const { url, chain } = questions[question] as Asked['questions'][number];
-      expect(JSON.stringify(memory.judge.judge(url, chain, resident))).toBe(answers[question]);
+      expect(JSON.stringify(memory.session.judge(url, chain, resident))).toBe(answers[question]);
     }
     expect(rounds.size).toBeGreaterThan(20);
     expect(copies).toBeGreaterThan(2 * files.length);

@@ -223,11 +223,9 @@ describe('a request', () => {
     const descriptor = openSync(join(place.path, place.write('frames', Buffer.concat(bytes))), 'r');
     onTestFinished(() => closeSync(descriptor));
     let taken = 0;
-    const memory = {
-      columnMemory(count: number, urlBytes: number) {
-        taken = columnBytes(count, urlBytes);
-        return new Uint8Array(taken);
-      },
+    const memory = (count: number, urlBytes: number) => {
+      taken = columnBytes(count, urlBytes);
+      return new Uint8Array(taken);
     };
     expect(() => readRequest(new FrameInput(descriptor), memory)).toThrow(message);
     // A number beyond its limit allocates nothing.

@@ -6,7 +6,7 @@ import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { pathMatchers, Robots } from '../../judge/robots.js';
-import type { Judgement } from '../../kernel/judge.js';
+import type { Judgement } from '../../kernel/session.js';
 import { parseAgent } from '../../protocol/agent.js';
 import { type KeptRecord, keptRecords, recordsFor } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';

@@ -4,7 +4,7 @@ import { sortedPlaces } from '../../inspect/host-order.js';
 import { type AgentChange, TableDiff } from '../../inspect/table-diff.js';
 import { Robots } from '../../judge/robots.js';
 import { Table, tableMemory } from '../../judge/table.js';
-import type { Judgement } from '../../kernel/judge.js';
+import type { Judgement } from '../../kernel/session.js';
 import type { Agent } from '../../protocol/agent.js';
 import { formatAuthority, type Scheme } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';

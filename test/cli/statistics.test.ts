@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { describeFilterProgress } from '../../src/cli/commands/filter-run.js';
 import {
   formatBytes,
   formatCount,
@@ -9,6 +8,7 @@ import {
   formatShare,
   formatTimeLeft,
 } from '../../src/cli/report/numbers.js';
+import { describeFilterProgress } from '../../src/cli/report/statistics.js';
 import { lines, MAIN, workplace } from './command-line.js';
 
 const INPUT = [

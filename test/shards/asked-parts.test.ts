@@ -2,7 +2,7 @@ import { appendFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { KeptInputs, surveyInputs } from '../../src/cli/commands/inputs.js';
+import { FilterInputs } from '../../src/cli/commands/inputs.js';
 import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encoder.js';
 import { readTable } from '../../src/judge/open-table.js';
 import { TableJudge } from '../../src/judge/table.js';
@@ -205,7 +205,7 @@ describe('the filter reads of a table in shards', () => {
 test('what is judged are the bytes in which the hosts were found', async () => {
   const other = workplace();
   const path = join(other.path, other.write('urls.txt', 'http://h1.example/\n'));
-  const inputs = new KeptInputs([path], await surveyInputs([path], undefined), undefined);
+  const inputs = await FilterInputs.of([path], undefined);
   const manifest = parseManifest(place.read('parts/manifest.json'), 'manifest.json');
   const options = {
     input: 'auto',

@@ -7,7 +7,12 @@ import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../
 import { errorCode, errorText } from '../../files/system-error.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import { type OpenInput, openInput } from '../../pipeline/input/open.js';
-import { type InputStart, openRawPath } from '../../pipeline/input/raw-input.js';
+import {
+  type InputStart,
+  openRawPath,
+  takePipeStart,
+  takeSocketStart,
+} from '../../pipeline/input/raw-input.js';
 import { isNonBlocking } from '../../pipeline/output/output.js';
 import type { Manifest } from '../../table/manifest.js';
 import type { FilterOptions } from '../options/command-options.js';
@@ -17,7 +22,7 @@ import { COMMAND_NAMES, usageError } from '../usage-error.js';
 import type { KeptInput } from './asked-shards.js';
 
 /** The kinds of the inputs and the output. */
-export interface InputSurvey {
+interface InputSurvey {
   /** Bytes of all inputs together; undefined if not all of them are regular files. */
   readonly bytes: number | undefined;
   /** The same, with an estimate in place of the bytes of compressed inputs. */
@@ -33,14 +38,7 @@ export interface InputSurvey {
 /** Bytes of content for each byte of an input that its name calls compressed, about as in lists. */
 const EXPANSION = 5;
 
-/**
- * Checks that all inputs exist before the first is read, and that none of them is the output.
- *
- * @param output descriptor to write to; undefined if the output replaces a file
- * @throws RobotsFilterError `input` for an input that cannot be opened, `usage` for one that is the
- *   output
- */
-export async function surveyInputs(
+async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
 ): Promise<InputSurvey> {
@@ -135,6 +133,9 @@ export function refuseSecondStandardInput(files: readonly string[]): void {
   throw usageError('standard input can be read only once, but - is named twice. Name it once');
 }
 
+/** Bytes that are read from a pipe or socket to find out whether it has more. */
+const START_BYTES = 1024 * 1024;
+
 /**
  * Greatest number of bytes of inputs that are looked at before the table is read. Longer inputs
  * nearly always have hosts of all shards.
@@ -145,17 +146,39 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * The inputs of a filter. Short ones are read before the table in shards, so that only the shards
  * of their hosts are read, and kept: what is judged are the bytes in which the hosts were found.
  */
-export class KeptInputs {
-  readonly #paths: readonly string[];
-  readonly #survey: InputSurvey;
+export class FilterInputs {
+  readonly paths: readonly string[];
+  readonly survey: InputSurvey;
   /** The beginning of standard input, if it is the only input and a pipe or socket. */
-  readonly #start: InputStart | undefined;
+  #start: InputStart | undefined;
   #kept: readonly KeptInput[] = [];
 
-  constructor(paths: readonly string[], survey: InputSurvey, start: InputStart | undefined) {
-    this.#paths = paths;
-    this.#survey = survey;
-    this.#start = start;
+  private constructor(paths: readonly string[], survey: InputSurvey) {
+    this.paths = paths;
+    this.survey = survey;
+  }
+
+  /**
+   * Checks that all inputs exist before the first is read, and that none of them is the output.
+   *
+   * @param output descriptor to write to; undefined if the output replaces a file
+   * @throws RobotsFilterError `input` for an input that cannot be opened, `usage` for one that is
+   *   the output
+   */
+  static async of(paths: readonly string[], output: number | undefined): Promise<FilterInputs> {
+    return new FilterInputs(paths, await surveyInputs(paths, output));
+  }
+
+  /** Bytes of all inputs after decompression, as far as they can be estimated. */
+  get contentBytes(): number | undefined {
+    return this.#start?.ended === true ? this.#start.bytes.length : this.survey.contentBytes;
+  }
+
+  /** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */
+  async takeStart(): Promise<void> {
+    const { soleStream } = this.survey;
+    if (soleStream === 'pipe') this.#start = takePipeStart(0, START_BYTES);
+    if (soleStream === 'socket') this.#start = await takeSocketStart(0, START_BYTES);
   }
 
   /** What has been read of an input, by its place among all; `undefined` if nothing. */
@@ -196,16 +219,16 @@ export class KeptInputs {
 
   /** Reads all inputs, if they are short, and end. */
   async #read(): Promise<KeptInput[] | undefined> {
-    const { contentBytes } = this.#survey;
+    const { contentBytes } = this.survey;
     if (this.#start !== undefined) {
       const { bytes, ended } = this.#start;
-      const [path = STANDARD_INPUT] = this.#paths;
+      const [path = STANDARD_INPUT] = this.paths;
       return ended ? [{ path, taken: { bytes, ended } }] : undefined;
     }
     if (contentBytes === undefined || contentBytes > MOST_BYTES) return undefined;
     const inputs: KeptInput[] = [];
     let left = MOST_BYTES;
-    for (const path of this.#paths) {
+    for (const path of this.paths) {
       const bytes = await wholeFile(path, left);
       if (bytes === undefined) return undefined;
       left -= bytes.length;

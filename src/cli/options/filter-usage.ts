@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { docsPage } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
-import { usageError } from '../usage-error.js';
+import { isDigits } from '../definition.js';
+import type { CountsLayout } from '../report/run-counts.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { parseAgents } from './agents.js';
 import type { FilterOptions } from './command-options.js';
 import { checkUrlField } from './input-options.js';
@@ -16,6 +20,7 @@ import {
   refuseStandardOutputAsReport,
   reportForm,
 } from './output-options.js';
+import { checkSpreadsheet } from './report-options.js';
 import { checkRobotsSource } from './robots-source.js';
 
 /**
@@ -67,13 +72,63 @@ function refuseAdditions(options: FilterOptions): void {
 /**
  * Checks the options of `shard`, as `checkFilterUsage` those of the filter.
  *
- * @returns an agent that stands for all
+ * @returns the number of shards
  * @throws RobotsFilterError `usage`
  */
-export function checkShardUsage(options: FilterOptions): readonly Agent[] {
+export function checkShardUsage(
+  files: readonly string[],
+  shards: number | undefined,
+  options: FilterOptions,
+): number {
+  if (shards === undefined) {
+    // It may have come as an argument.
+    const [first = ''] = files;
+    const isNumber = isDigits(first) && !existsSync(first);
+    const lists = isNumber ? files.slice(1) : files;
+    const named = lists.length === 0 ? 'urls.txt' : shellWords(lists);
+    throw usageError(
+      `shard needs the number of shards. Type: robots-filter shard --of ${isNumber ? first : 64} ${named}`,
+    );
+  }
+  if (outputFormat(options) === 'parquet') {
+    throw usageError(
+      `shard does not write Parquet. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
+    );
+  }
   checkUrlField(options);
   checkAddedMembers(options, '--field');
-  return [{ name: '*', chain: ['*'] }];
+  return shards;
+}
+
+/**
+ * How counts are written in place of the records; undefined if the records are wanted.
+ *
+ * @throws RobotsFilterError `usage` for a format that counts do not have
+ */
+export function countsLayout({
+  statsBy,
+  top,
+  format,
+  spreadsheet = false,
+}: FilterOptions): CountsLayout | undefined {
+  if (statsBy === undefined) {
+    if (spreadsheet) {
+      throw usageError(
+        '--spreadsheet is for the counts of --stats-by: records keep their bytes. Leave it out, and import the records as text',
+      );
+    }
+    if (top === undefined) return undefined;
+    throw usageError(
+      `--top has no effect without --stats-by. Add --stats-by host, or leave it out`,
+    );
+  }
+  if (format !== undefined && format !== 'csv' && format !== 'ndjson') {
+    throw usageError(
+      `--stats-by cannot write ${format}. Use --format csv or --format ndjson, or leave it out for a table`,
+    );
+  }
+  checkSpreadsheet({ spreadsheet, format });
+  return { by: statsBy, top, format: format ?? 'table', spreadsheet };
 }
 
 /** @throws RobotsFilterError `usage` for a report without a form, or in place of another file */

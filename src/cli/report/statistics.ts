@@ -1,7 +1,16 @@
 import { printableJson } from '../../base/control-characters.js';
 import type { Tally } from '../../pipeline/counts.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
-import { formatBytes, formatDuration, formatNumber, formatPercent } from './numbers.js';
+import { type Diagnostics, ProgressLine } from './diagnostics.js';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  formatShare,
+  formatTimeLeft,
+} from './numbers.js';
 
 /** The figures of a run of the filter. */
 export interface RunStatistics {
@@ -162,4 +171,126 @@ export function leftOut(tally: Tally): string | undefined {
   const remedy =
     unknown > 0 ? '. To decide the unknown ones, use --unknown allow or --unknown deny' : '';
   return `left out ${kinds.join(' and ')} ${records}${remedy}`;
+}
+
+/** Number of agents whose verdicts the line holds; of more, it names two. */
+const MOST_AGENTS = 3;
+
+/** A run that has ended. */
+interface EndedRun {
+  readonly tally: Tally;
+  /** Names of the agents, in the order of the tally; none if no verdicts were asked for. */
+  readonly agents: readonly string[];
+  readonly seconds: number;
+  /** Whether another run could explain the verdicts. */
+  readonly isUnexplained: boolean;
+}
+
+/** `2,180,064 URLs in 0.60 s: 59.7 % allow, 40.3 % deny; --explain says why`. */
+export function closingLine({ tally, agents, seconds, isUnexplained }: EndedRun): string {
+  const { records } = tally;
+  const start = `${formatCount(records, 'URL')} in ${formatDuration(seconds)}`;
+  if (records === 0 || agents.length === 0) return start;
+  const counted = agents.map((agent, index) => {
+    const { verdicts } = countsOf(tally.outcomes[index] ?? []);
+    return { agent, verdicts };
+  });
+  const all = counted.map(({ agent, verdicts }) => {
+    const shares = sharesOf(verdicts, records);
+    return counted.length === 1 ? shares : `${agent} ${shares}`;
+  });
+  const isOther = counted.some(({ verdicts }) => verdicts.allow < records);
+  const hint = isUnexplained && isOther ? '; --explain says why' : '';
+  if (all.length <= MOST_AGENTS) return `${start}: ${all.join('; ')}${hint}`;
+  const sorted = counted.toSorted((a, b) => a.verdicts.allow - b.verdicts.allow);
+  const ends = [sorted[0], sorted.at(-1)].map((end) =>
+    end === undefined ? '' : `${formatShare(end.verdicts.allow, records)} allow (${end.agent})`,
+  );
+  return `${start}: ${agents.length} agents, from ${ends.join(' to ')}${hint}`;
+}
+
+function sharesOf(verdicts: Readonly<Record<Verdict, number>>, records: number): string {
+  return VERDICTS.filter(
+    (verdict) => verdicts[verdict] > 0 || verdict === 'allow' || verdict === 'deny',
+  )
+    .map((verdict) => `${formatShare(verdicts[verdict], records)} ${verdict}`)
+    .join(', ');
+}
+
+/** The progress of a run of the filter. */
+export interface FilterProgress {
+  readonly records: number;
+  /** Records that the first agent may fetch. */
+  readonly allowed: number;
+  /** Number of bytes of input that were read. */
+  readonly bytes: number;
+}
+
+/** Milliseconds between two lines of a log. */
+const LOG_INTERVAL = 2000;
+/** Number of seconds over which rates are averaged. */
+const RATE_SECONDS = 3;
+
+/** Rates per second. */
+interface Rates {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/**
+ * Shows the progress of a run until `end` is called.
+ *
+ * @param totalBytes bytes of all inputs; undefined if unknown
+ */
+export function showFilterProgress(
+  diagnostics: Diagnostics,
+  progress: () => FilterProgress,
+  totalBytes: number | undefined,
+): ProgressLine {
+  const recent = new RecentProgress();
+  const describe = (): string => {
+    const now = progress();
+    return describeFilterProgress(now, recent.rates(now), totalBytes);
+  };
+  return new ProgressLine(diagnostics, describe, LOG_INTERVAL);
+}
+
+/** Measures the rates of the last few seconds. */
+class RecentProgress {
+  readonly #samples = [{ time: performance.now(), records: 0, bytes: 0 }];
+
+  /** Returns the rates, given the progress so far. */
+  rates({ records, bytes }: FilterProgress): Rates {
+    const samples = this.#samples;
+    const now = performance.now();
+    samples.push({ time: now, records, bytes });
+    while (samples.length > 2 && now - (samples[1]?.time ?? now) > RATE_SECONDS * 1000) {
+      samples.shift();
+    }
+    const [first] = samples;
+    if (first === undefined || now <= first.time) return { records: 0, bytes: 0 };
+    const seconds = (now - first.time) / 1000;
+    return {
+      records: (records - first.records) / seconds,
+      bytes: (bytes - first.bytes) / seconds,
+    };
+  }
+}
+
+/** Formats `45.2 % of 1.10 GB, 3 s left, 1,200,000 records, 6,300,000/s, 73.4 % allowed`. */
+export function describeFilterProgress(
+  { records, allowed, bytes }: FilterProgress,
+  rates: Rates,
+  totalBytes: number | undefined,
+): string {
+  const parts = [
+    `${formatNumber(records)} records`,
+    `${formatNumber(rates.records)}/s`,
+    `${formatPercent(allowed, records)} allowed`,
+  ];
+  if (totalBytes === undefined) return [formatBytes(bytes), ...parts].join(', ');
+  const left = Math.max(0, totalBytes - bytes);
+  const read = `${formatPercent(totalBytes - left, totalBytes)} of ${formatBytes(totalBytes)}`;
+  const time = left > 0 && rates.bytes > 0 ? [formatTimeLeft(left / rates.bytes)] : [];
+  return [read, ...time, ...parts].join(', ');
 }

@@ -1,15 +1,15 @@
 /**
  * Rules as the sets of paths that they match, and the rule that wins on a path.
  *
- * One path tells about all paths of a pattern. In the **witness** of a pattern each `*` stands for
- * one byte that no pattern holds, and so does the free rest after a pattern without `$`. A rule that
+ * One path tells about all paths of a pattern. In the **witness** of a pattern, one byte that no
+ * pattern holds stands for each `*`, and for the free rest after a pattern without `$`. A rule that
  * matches the witness has each of its literals within a literal of the pattern, in the same order:
  * the first one at the start, and one before a `$` at the end. Every path of the pattern holds its
  * literals in this order, so the rule matches it too. And the witness is a path like others to the
  * rules: a rule that misses the witness misses a path of the pattern.
  *
- * A witness may need a byte that no URL's path holds. So what is proven of all paths is always true,
- * and that something holds for some paths only is almost always true.
+ * A witness may need a byte that no URL's path holds. So what is proven of all paths is always
+ * true, and that something holds for some paths only is almost always true.
  */
 
 import { Buffer } from 'node:buffer';
@@ -327,7 +327,7 @@ export class PatternAutomaton {
   }
 }
 
-/** The path that is always allowed, as a rule that wins over all others. Stands after the classes that it needs. */
+/** The path that is always allowed, as a rule that wins over all others. */
 export const ROBOTS_TXT_RULE = rankedRule({
   rank: Number.MAX_SAFE_INTEGER,
   line: 0,

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
 import { MARGIN } from '../src/kernel/layout.js';
 import type { QuerySettings } from '../src/kernel/query.js';
-import { TableView } from '../src/view/table-view.js';
+import { ShardView } from '../src/view/shard-view.js';
 import type { ShapeName } from './corpus/shapes.js';
 import { DEFAULT_CORPUS_DIRECTORY, provideCorpus, provideRecords } from './inputs/corpus-store.js';
 import { firstBytes } from './inputs/lines.js';
@@ -110,7 +110,7 @@ function timeKernels(): void {
   const rows = values.only.split(',').map((name) => {
     const variant = VARIANTS[name];
     if (variant === undefined) throw new Error(`--only ${name}: unknown variant`);
-    const caller = new KernelCaller(memory, new TableView(table), variant.settings);
+    const caller = new KernelCaller(memory, new ShardView(table), variant.settings);
     return timeInTurn(name, kernels, caller, input(variant.input));
   });
   say(aligned([['ns/line', 'minimum', 'median', 'vs first'], ...rows.flat()]));

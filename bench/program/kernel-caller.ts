@@ -20,7 +20,7 @@ import {
 } from '../../src/kernel/query.js';
 import { type TaskAddresses, writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import type { TableView } from '../../src/view/table-view.js';
+import type { ShardView } from '../../src/view/shard-view.js';
 
 /** Bytes of input in a call, as in a run of the command line. */
 const BATCH_BYTES = 1 << 20;
@@ -36,7 +36,7 @@ export class KernelCaller {
   readonly #addresses: Omit<TaskAddresses, 'inputEnd'>;
 
   /** @param memory holds the table at TABLE_ADDRESS */
-  constructor(memory: WebAssembly.Memory, view: TableView, changed: Partial<QuerySettings>) {
+  constructor(memory: WebAssembly.Memory, view: ShardView, changed: Partial<QuerySettings>) {
     const settings: QuerySettings = {
       ...DEFAULT_SETTINGS,
       agents: [{ name: 'ExampleBot', chain: ['examplebot'] }],

@@ -35,7 +35,7 @@ import {
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { COUNTER_BYTES, COUNTERS } from '../coverage/counters.js';
 import { Fault, shown } from '../fault.js';
 
@@ -140,7 +140,7 @@ export class GuardedKernel {
   readonly #scratchBytes: typeof scratchBytes;
   readonly #bytes: Uint8Array;
   #table: Uint8Array = new Uint8Array(0);
-  #view: TableView | undefined;
+  #view: ShardView | undefined;
   #queriesEnd = QUERIES;
   /**
    * By settings and the table's numbers of their product tokens; queries for other tables are kept.
@@ -165,7 +165,7 @@ export class GuardedKernel {
   /** Replaces the table. Queries must be requested again. */
   load(table: Uint8Array): void {
     this.#table = table;
-    this.#view = new TableView(table);
+    this.#view = new ShardView(table);
     this.#bytes.set(table, TABLE);
   }
 

@@ -11,8 +11,8 @@ import {
   HEADER_CHECKSUM,
   HEADER_LENGTH,
 } from '../../src/table/format.js';
-import { verifyTable } from '../../src/verify/verify-table.js';
-import { TableView } from '../../src/view/table-view.js';
+import { verifyShard } from '../../src/verify/verify-table.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
 import { contentsOf, urlsOf } from '../../test/inspect/verify/contents.js';
@@ -99,7 +99,7 @@ function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
   const robots = bytesOf(lines.filter((line) => !line.startsWith('@')).join('\n'));
   const table = build(robots, patches);
   const header = checkTable(table, 'it');
-  verifyTable(table, header, 'it');
+  verifyShard(table, header, 'it');
   const whole = outcomeOf(table);
   if (whole.startsWith('refused')) throw new Fault(`a whole table is ${whole}`);
 
@@ -143,7 +143,7 @@ function build(robots: Uint8Array, patches: readonly Patch[]): Uint8Array {
 
 function isVerified(table: Uint8Array): boolean {
   try {
-    verifyTable(table, checkTable(table, 'it'), 'it');
+    verifyShard(table, checkTable(table, 'it'), 'it');
     return true;
   } catch (error) {
     if (isRefusal(error)) return false;
@@ -155,7 +155,7 @@ function isVerified(table: Uint8Array): boolean {
 function judge(table: Uint8Array, kernel: GuardedKernel): void {
   kernel.load(table);
   const { profile, buckets } = checkTable(table, 'it');
-  const urls = urlsOf(new TableView(table, 'it'), 40);
+  const urls = urlsOf(new ShardView(table, 'it'), 40);
   for (const path of PATHS) urls.push(`https://a.example${path}`, `http://b.example:8080${path}`);
   const query = kernel.ask({
     google: profile === 'google',
@@ -218,14 +218,14 @@ function isRefusal(error: unknown): error is RobotsFilterError {
 /** All readable contents of a table as a text, or the reason why it is refused. */
 function outcomeOf(table: Uint8Array): string {
   try {
-    return JSON.stringify([checkTable(table, 'it'), [...allOf(new TableView(table, 'it'))]]);
+    return JSON.stringify([checkTable(table, 'it'), [...allOf(new ShardView(table, 'it'))]]);
   } catch (error) {
     if (isRefusal(error)) return `refused: ${error.message}`;
     throw error;
   }
 }
 
-function* allOf(view: TableView): Iterable<unknown> {
+function* allOf(view: ShardView): Iterable<unknown> {
   for (const { host } of AUTHORITIES) yield view.find(host);
   yield view.find('c.example');
   yield* contentsOf(view);

@@ -1,7 +1,8 @@
 import { firstStrings, type Strings, sortStrings } from '../base/string-sort.js';
 import { MAX_HOST_BYTES } from '../table/format.js';
+import { SHARD_SPAN } from '../view/shard-view.js';
 import type { MergedGroup, TableAuthority, TableHost, TableRule } from '../view/table-content.js';
-import { SHARD_SPAN, type TableView } from '../view/table-view.js';
+import type { TableView } from '../view/table-view.js';
 
 /** Hosts for which there is room at first. */
 const INITIAL = 1024;
@@ -60,7 +61,8 @@ class CountedNames implements Strings {
 
   word(item: number, offset: number): number {
     if (offset < COUNT_BYTES) return ~(this.#words[2 * item + (offset === 0 ? 1 : 0)] as number);
-    return nameWord(this.#view, this.#counted.placeOf(item), offset - COUNT_BYTES, item);
+    const place = this.#counted.placeOf(item);
+    return this.#view.shardAt(place).nameWord(place, offset - COUNT_BYTES, item);
   }
 }
 
@@ -87,28 +89,9 @@ class PlacedNames implements Strings {
   }
 
   word(item: number, offset: number): number {
-    return nameWord(this.#view, this.places[item] as number, offset, 0);
+    const place = this.places[item] as number;
+    return this.#view.shardAt(place).nameWord(place, offset, 0);
   }
-}
-
-/**
- * Four bytes of the name of the host at a place, as `Strings` has them; `next` after its end and a
- * zero.
- */
-function nameWord(table: TableView, place: number, offset: number, next: number): number {
-  const shard = Math.floor(place / SHARD_SPAN);
-  const at = place - shard * SHARD_SPAN;
-  const view = table.parts[shard] as TableView;
-  const { reader } = view;
-  const left = Math.min(4, reader.u8(at) - offset);
-  if (left <= 0) return left === 0 ? 0 : next;
-  const from = reader.within(view.nameStart(at) + offset, left);
-  const { bytes } = reader;
-  let word = (bytes[from] as number) << 24;
-  if (left > 1) word |= (bytes[from + 1] as number) << 16;
-  if (left > 2) word |= (bytes[from + 2] as number) << 8;
-  if (left > 3) word |= bytes[from + 3] as number;
-  return word;
 }
 
 /** A rule of a table, and the robots.txt that has it. */
@@ -155,7 +138,9 @@ export class DecidedRules {
         if (rule !== undefined) return { host, authority: own, rule, group, rules: read.rules };
       }
     }
-    throw this.#view.reader.damaged(`the authority at ${authority} has no rule on line ${line}`);
+    const { reader } = this.#view.shardAt(authority);
+    const at = authority % SHARD_SPAN;
+    throw reader.damaged(`the authority at ${at} has no rule on line ${line}`);
   }
 
   #groupsOf(robots: number): readonly ReadGroup[] {

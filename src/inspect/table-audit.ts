@@ -1,13 +1,12 @@
 import { PairCache } from '../base/pair-cache.js';
 import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
-import { movedGroup } from '../judge/open-shards.js';
 import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
 import type { AccessResult } from '../protocol/verdict.js';
 import { MAX_GROUP_RULES } from '../table/format.js';
-import { AutomatonView } from '../view/automaton-view.js';
-import type { TableGroup, TablePattern, TableReader } from '../view/table-content.js';
-import { type GroupLists, SHARD_SPAN, type TableView } from '../view/table-view.js';
+import { SHARD_SPAN, type ShardView } from '../view/shard-view.js';
+import type { TableGroup, TablePattern } from '../view/table-content.js';
+import type { TableView } from '../view/table-view.js';
 
 /** What a robots.txt says to an agent. */
 export interface AgentSummary extends RuleSummary {
@@ -16,13 +15,6 @@ export interface AgentSummary extends RuleSummary {
    * google profile all of the chain that a group names. Empty if no group is for the agent.
    */
   readonly tokens: readonly string[];
-}
-
-/** A shard, and the agents' product tokens in it. */
-interface AuditedPart {
-  readonly reader: TableReader;
-  readonly lists: GroupLists;
-  readonly agents: readonly (readonly Link[])[];
 }
 
 const NO_RULES = { rules: 0, rootAllowed: true, rootLine: undefined } as const;
@@ -34,8 +26,9 @@ const KEPT_BITS = 16;
 
 /** Summarises the robots.txt files of a table for some agents. */
 export class TableAudit {
-  /** By shard. */
-  readonly #parts: readonly AuditedPart[];
+  readonly #view: TableView;
+  /** The agents' product tokens in each shard; none for a shard that is not in memory. */
+  readonly #agents: readonly (readonly (readonly Link[])[])[];
   readonly #google: boolean;
   /** Summaries by the automaton of a list with one group; lines count from 0. */
   readonly #byAutomaton = new PairCache<RuleSummary>(KEPT_BITS);
@@ -43,11 +36,10 @@ export class TableAudit {
   /** @param google whether the table is for the google profile */
   constructor(view: TableView, agents: readonly Agent[], google: boolean) {
     this.#google = google;
-    this.#parts = view.parts.map((part) => ({
-      reader: part.reader,
-      lists: part.groupLists,
-      agents: agents.map((agent) => linksOf(part, agent)),
-    }));
+    this.#view = view;
+    this.#agents = view.shards.map((shard) =>
+      shard === undefined ? [] : agents.map((agent) => linksOf(shard, agent)),
+    );
   }
 
   /**
@@ -57,13 +49,14 @@ export class TableAudit {
    * @throws RobotsFilterError `table` if the table is damaged
    */
   summaries(robots: number, access: AccessResult): readonly AgentSummary[] {
-    const { agents } = this.#partOf(robots);
+    const shard = this.#view.shardAt(robots);
+    const agents = this.#agentsIn(shard);
     if (access === 'unavailable') return agents.map(() => EVERYTHING);
     if (access === 'unreachable') return agents.map(() => NOTHING);
     // Most agents have the groups of *, and share their summary.
     let ofAny: AgentSummary | undefined;
     return agents.map((links) => {
-      const { tokens, lists } = this.#listsOf(robots, links);
+      const { tokens, lists } = this.#listsOf(shard, robots, links);
       if (tokens.length === 0) return EVERYTHING;
       if (tokens !== ANY) return { ...this.#summaryOf(lists), tokens };
       ofAny ??= { ...this.#summaryOf(lists), tokens };
@@ -77,7 +70,8 @@ export class TableAudit {
    * @param agent index of the agent
    */
   listsFor(robots: number, agent: number): readonly number[] {
-    return this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []).lists;
+    const shard = this.#view.shardAt(robots);
+    return this.#listsOf(shard, robots, this.#agentsIn(shard)[agent] ?? []).lists;
   }
 
   /** The groups of some lists. */
@@ -95,9 +89,11 @@ export class TableAudit {
       const key = `${automaton} ${firstLine}`;
       if (automaton === 0 || seen.has(key)) continue;
       seen.add(key);
-      const view = this.#automaton(automaton);
+      const view = this.#view.shardAt(automaton).automatonAt(automaton);
       if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
-        throw this.#partOf(automaton).reader.damaged('a group has more rules than a file can hold');
+        throw this.#view
+          .shardAt(automaton)
+          .reader.damaged('a group has more rules than a file can hold');
       }
       for (const pattern of view.patterns()) {
         patterns.push({ ...pattern, line: firstLine + pattern.line });
@@ -108,31 +104,21 @@ export class TableAudit {
 
   /** The bytes of an automaton, in the table. Equal bytes in two tables mean equal rules. */
   automatonBytes(automaton: number): Uint8Array {
-    const { bytes } = this.#automaton(automaton);
+    const shard = this.#view.shardAt(automaton);
     const start = automaton % SHARD_SPAN;
-    return this.#partOf(automaton).reader.bytes.subarray(start, start + bytes);
+    return shard.reader.bytes.subarray(start, start + shard.automatonAt(automaton).bytes);
   }
 
-  /** The shard that an offset lies in. */
-  #partOf(at: number): AuditedPart {
-    return this.#parts[Math.floor(at / SHARD_SPAN)] as AuditedPart;
+  #agentsIn({ shard }: ShardView): readonly (readonly Link[])[] {
+    return this.#agents[shard] ?? [];
   }
 
   #groups(list: number): TableGroup[] {
-    const start = list % SHARD_SPAN;
-    const groups = this.#partOf(list).lists.groups(start);
-    return start === list ? groups : groups.map((group) => movedGroup(group, list - start));
+    return this.#view.shardAt(list).groupLists.groups(list);
   }
 
-  #automaton(at: number): AutomatonView {
-    return new AutomatonView(this.#partOf(at).reader, at % SHARD_SPAN);
-  }
-
-  #listsOf(robots: number, links: readonly Link[]): AgentLists {
-    const start = robots % SHARD_SPAN;
-    const found = agentLists(this.#partOf(robots).lists, start, links, this.#google);
-    if (start === robots) return found;
-    return { ...found, lists: found.lists.map((list) => list + robots - start) };
+  #listsOf({ groupLists }: ShardView, robots: number, links: readonly Link[]): AgentLists {
+    return agentLists(groupLists, robots, links, this.#google);
   }
 
   #summaryOf(lists: readonly number[]): RuleSummary {
@@ -150,7 +136,7 @@ export class TableAudit {
 
   #summaryOfAutomaton(automaton: number): RuleSummary {
     return this.#byAutomaton.of(automaton, 0, () =>
-      summarise(this.#automaton(automaton).patterns(), this.#google),
+      summarise(this.#view.shardAt(automaton).automatonAt(automaton).patterns(), this.#google),
     );
   }
 }

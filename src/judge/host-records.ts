@@ -12,7 +12,7 @@ import { MAX_PATTERN_BYTES } from '../table/check.js';
 import { isWholeText } from '../table/display-text.js';
 import { TOKEN_ANY } from '../table/format.js';
 import type { TableRecord } from '../table/record-list.js';
-import { AutomatonView } from '../view/automaton-view.js';
+import type { GroupLists, ShardView } from '../view/shard-view.js';
 import {
   answersFor,
   type MergedGroup,
@@ -20,15 +20,13 @@ import {
   type TableGroup,
   type TablePattern,
 } from '../view/table-content.js';
-import type { GroupLists, TableView } from '../view/table-view.js';
+import type { TableView } from '../view/table-view.js';
 import { pathMatchers } from './robots.js';
 
 /** The groups of one robots.txt that an agent obeys, and the product tokens that they name. */
 interface AgentGroups {
   readonly tokens: readonly string[];
   readonly groups: readonly TableGroup[];
-  /** The table, or the shard of it, that has the groups. */
-  readonly view: TableView;
 }
 
 /** Answers from a table what the robots.txt of a URL's host says beside its verdicts. */
@@ -46,8 +44,9 @@ export class HostRecords {
 
   rulesFor(url: string | Uint8Array, agent: string | readonly string[]): Rule[] {
     const authority = this.#authorityOf(url);
-    const { tokens, groups, view } = this.#groupsFor(authority, agent);
-    return groupRules(view, { productTokens: tokens, groups });
+    const { tokens, groups } = this.#groupsFor(authority, agent);
+    if (authority === undefined || groups.length === 0) return [];
+    return groupRules(this.#view.shardAt(authority.robots), { productTokens: tokens, groups });
   }
 
   crawlDelay(url: string | Uint8Array, agent: string | readonly string[]): number | undefined {
@@ -85,14 +84,13 @@ export class HostRecords {
   #groupsFor(authority: TableAuthority | undefined, name: string | readonly string[]): AgentGroups {
     const agent = parseAgent(name, this.#profile);
     this.#view.checkAgent(agent);
-    if (authority?.accessResult !== 'successful') {
-      return { tokens: [], groups: [], view: this.#view };
-    }
-    const { view, start } = this.#view.partAt(authority.robots);
-    const { groupLists } = view;
+    if (authority?.accessResult !== 'successful') return { tokens: [], groups: [] };
+    const { robots } = authority;
+    const shard = this.#view.shardAt(robots);
+    const { groupLists } = shard;
     const isGoogle = this.#profile === 'google';
-    const { tokens, lists } = agentLists(groupLists, start, linksOf(view, agent), isGoogle);
-    return { tokens, groups: distinct(lists.flatMap((list) => groupLists.groups(list))), view };
+    const { tokens, lists } = agentLists(groupLists, robots, linksOf(shard, agent), isGoogle);
+    return { tokens, groups: distinct(lists.flatMap((list) => groupLists.groups(list))) };
   }
 
   /** @throws RobotsFilterError `usage` if the table has no records */
@@ -124,7 +122,7 @@ const encoder = new TextEncoder();
  * The rules of a group in the order of the file, with patterns to match with. A table keeps texts
  * for display: where a text lacks bytes of its pattern, the rule has the canonical pattern.
  */
-function groupRules(view: TableView, group: MergedGroup): Rule[] {
+function groupRules(view: ShardView, group: MergedGroup): Rule[] {
   let patterns: ReadonlyMap<string, TablePattern> | undefined;
   let left = MAX_PATTERN_BYTES;
   return view.rules(group).map(({ allow, text, bytes, line }) => {
@@ -146,11 +144,11 @@ function keyOf(line: number, rank: number): string {
 }
 
 /** The canonical patterns of a group's rules, by key. */
-function patternsOf(view: TableView, { groups }: MergedGroup): ReadonlyMap<string, TablePattern> {
+function patternsOf(view: ShardView, { groups }: MergedGroup): ReadonlyMap<string, TablePattern> {
   const patterns = new Map<string, TablePattern>();
   for (const { automaton, firstLine } of groups) {
     if (automaton === 0) continue;
-    for (const pattern of new AutomatonView(view.reader, automaton).patterns()) {
+    for (const pattern of view.automatonAt(automaton).patterns()) {
       patterns.set(keyOf(firstLine + pattern.line, pattern.rank), pattern);
     }
   }
@@ -202,7 +200,7 @@ export const ANY: readonly string[] = ['*'];
 const NONE: AgentLists = { tokens: [], lists: [] };
 
 /** The product tokens of an agent, preferred first. */
-export function linksOf(view: TableView, { chain }: Agent): Link[] {
+export function linksOf(view: ShardView, { chain }: Agent): Link[] {
   return chain.map((link) => {
     const token = lowerCaseAscii(link);
     return { token, number: view.tokenNumber(token) };

@@ -6,7 +6,7 @@ import { kindName, openUnwaiting, readToEnd } from '../files/openings.js';
 import { errorCode } from '../files/system-error.js';
 import { Arena, createMemory, MAX_PAGES, PAGE_BYTES } from '../kernel/kernel.js';
 import { SECTION_NAMES, type TableHeader } from '../table/check.js';
-import { BUCKET_SLOTS, CACHE_LINE_BYTES, HEADER_BYTES, TAIL_BYTES } from '../table/format.js';
+import { CACHE_LINE_BYTES, TAIL_BYTES } from '../table/format.js';
 import {
   checksumText,
   MANIFEST_NAME,
@@ -16,32 +16,21 @@ import {
   parseManifest,
 } from '../table/manifest.js';
 import { shardOf } from '../table/places.js';
-import type { AutomatonView } from '../view/automaton-view.js';
-import type {
-  AuthorityRecords,
-  MergedGroup,
-  TableAuthority,
-  TableGroup,
-  TableHost,
-  TableRule,
-} from '../view/table-content.js';
-import { SHARD_SPAN, TableView } from '../view/table-view.js';
+import { ShardView } from '../view/shard-view.js';
 import { readAll } from './read-table.js';
 import {
   BANK_BYTES,
-  type Bank,
   checkTable,
   type PlacedShard,
+  slotsOf,
   TABLE_ADDRESS,
   type TableMemory,
   type TableReading,
+  tableOfShards,
   unreadable,
 } from './table-memory.js';
 
 const COPY_AGAIN = 'copy the whole directory again, or compile it again';
-
-/** The slots of shards begin at multiples of this, so that their marks begin at whole words. */
-const SLOT_STEP = 64;
 
 /** A part, and the number of its shard. */
 interface Wanted {
@@ -69,28 +58,26 @@ export async function readShards(
   for (const group of groups) {
     if (endOf(group) > MAX_PAGES * PAGE_BYTES) throw tooLarge(name, group);
   }
-  const banks: Bank[] = [];
+  const shards: (PlacedShard | undefined)[] = manifest.parts.map(() => undefined);
+  const headers: TableHeader[] = [];
   let firstSlot = 0;
   for (const group of groups) {
-    const bank = await readBank(dirname(name), manifest, group, firstSlot);
-    banks.push(bank);
-    firstSlot += bank.slots;
+    const memory = createMemory(endOf(group));
+    const arena = new Arena(memory);
+    let table = TABLE_ADDRESS;
+    for (const wanted of group) {
+      const { shard, part } = wanted;
+      const file = join(dirname(name), part.file);
+      const bytes = new Uint8Array(memory.buffer, table, part.bytes);
+      const header = await readPart(file, part, bytes, manifest);
+      const view = new ShardView(bytes, file, { shard, firstSlot });
+      shards[shard] = { arena, table, header, view };
+      headers.push(header);
+      firstSlot += slotsOf(header);
+      table += roomOf(wanted);
+    }
   }
-  const read = banks.flatMap(({ shards }) => shards);
-  const [first] = read as [PlacedShard];
-  const shards: (PlacedShard | undefined)[] = manifest.parts.map(() => undefined);
-  for (const placed of read) shards[placed.shard] = placed;
-  const isOne = banks.length === 1;
-  return {
-    arena: isOne ? first.arena : new Arena(createMemory(TABLE_ADDRESS + HEADER_BYTES)),
-    table: TABLE_ADDRESS,
-    header: sumOf(read.map(({ header }) => header)),
-    view: new ShardedView(shards, path),
-    hosts: manifest.hosts,
-    slots: firstSlot,
-    shards,
-    banks: isOne ? [] : banks,
-  };
+  return tableOfShards(shards, path, { header: sumOf(headers), hosts: manifest.hosts });
 }
 
 /** @throws RobotsFilterError `usage` if there is no such shard */
@@ -121,35 +108,6 @@ function roomOf({ part }: Wanted): number {
 /** Where a memory that holds these parts ends. */
 function endOf(parts: readonly Wanted[]): number {
   return parts.reduce((end, wanted) => end + roomOf(wanted), TABLE_ADDRESS);
-}
-
-/**
- * Reads parts into a memory of their own.
- *
- * @param firstSlot slots of all banks before
- */
-async function readBank(
-  directory: string,
-  manifest: Manifest,
-  parts: readonly Wanted[],
-  firstSlot: number,
-): Promise<Bank> {
-  const memory = createMemory(endOf(parts));
-  const arena = new Arena(memory);
-  const shards: PlacedShard[] = [];
-  let table = TABLE_ADDRESS;
-  let slots = 0;
-  for (const wanted of parts) {
-    const { shard, part } = wanted;
-    const path = join(directory, part.file);
-    const bytes = new Uint8Array(memory.buffer, table, part.bytes);
-    const header = await readPart(path, part, bytes, manifest);
-    const view = new TableView(bytes, path);
-    shards.push({ shard, arena, table, header, view, firstSlot: firstSlot + slots });
-    slots += Math.ceil((header.buckets * BUCKET_SLOTS) / SLOT_STEP) * SLOT_STEP;
-    table += roomOf(wanted);
-  }
-  return { arena, shards, firstSlot, slots };
 }
 
 /**
@@ -277,7 +235,9 @@ function sumOf(headers: readonly TableHeader[]): TableHeader {
     compiledBytes: total(({ compiledBytes }) => compiledBytes),
     sections: Object.fromEntries(sections) as TableHeader['sections'],
   };
-} /**
+}
+
+/**
  * Cuts parts into as few runs as fit into so many bytes each; a part alone may be longer. The runs
  * are about equally long, which leaves room in every bank for the counters of its hosts.
  *
@@ -313,161 +273,4 @@ function filledGroups<Part>(
     left -= needed;
   }
   return groups;
-}
-
-/** A shard that a view reads. */
-interface ViewedShard {
-  readonly view: TableView;
-  /** Slots of the shards before this one. */
-  readonly firstSlot: number;
-}
-
-/**
- * Reads a table in shards as one table. An offset in shard `s` is `s * SHARD_SPAN` greater than in
- * the shard's own table; 0 stays "none". A shard that is not in memory has no hosts that could be
- * listed, and none that can be asked for.
- */
-class ShardedView extends TableView {
-  override readonly parts: readonly TableView[];
-  readonly #shards: readonly (ViewedShard | undefined)[];
-
-  /** @param name the table's name in messages */
-  constructor(shards: readonly (ViewedShard | undefined)[], name: string) {
-    const first = shards.find((shard) => shard !== undefined);
-    if (first === undefined) throw new Error('a table in shards has at least one');
-    super(first.view.reader.bytes, name);
-    this.#shards = shards;
-    // No offset lies in a shard that is not in memory.
-    this.parts = shards.map((shard) => (shard ?? first).view);
-  }
-
-  override *tokens(): Iterable<string> {
-    const tokens = new Set<string>();
-    for (const [, { view }] of this.#present())
-      for (const token of view.tokens()) tokens.add(token);
-    yield* tokens;
-  }
-
-  override hasToken(token: string): boolean {
-    for (const [, { view }] of this.#present()) if (view.hasToken(token)) return true;
-    return false;
-  }
-
-  override *hosts(): Iterable<TableHost> {
-    for (const at of this.hostPlaces()) yield this.hostAt(at);
-  }
-
-  override *hostPlaces(): Iterable<number> {
-    for (const [shard, { view }] of this.#present()) {
-      for (const at of view.hostPlaces()) yield at + shard * SHARD_SPAN;
-    }
-  }
-
-  override placeOfSlot(slot: number): number {
-    const shard = this.#shards.findLastIndex(
-      (each) => each !== undefined && each.firstSlot <= slot,
-    );
-    const { view, firstSlot } = this.#shard(shard);
-    const at = view.placeOfSlot(slot - firstSlot);
-    return at === 0 ? 0 : at + shard * SHARD_SPAN;
-  }
-
-  override placeOfAuthority(authority: number): number {
-    const { view, shard } = this.#of(authority);
-    return view.placeOfAuthority(authority % SHARD_SPAN) + shard * SHARD_SPAN;
-  }
-
-  override nameAt(at: number): string {
-    return this.#of(at).view.nameAt(at % SHARD_SPAN);
-  }
-
-  override get isWhole(): boolean {
-    return !this.#shards.includes(undefined);
-  }
-
-  override canFind(host: string): boolean {
-    return this.#shards[shardOf(host, this.#shards.length)] !== undefined;
-  }
-
-  override find(host: string): TableHost | undefined {
-    const shard = shardOf(host, this.#shards.length);
-    const found = this.#shard(shard).view.find(host);
-    return found && this.#moved(found, shard);
-  }
-
-  override hostAt(at: number): TableHost {
-    const { view, shard } = this.#of(at);
-    return this.#moved(view.hostAt(at % SHARD_SPAN), shard);
-  }
-
-  override groups(robots: number): MergedGroup[] {
-    const { view, shard } = this.#of(robots);
-    return view.groups(robots % SHARD_SPAN).map(({ productTokens, groups }) => ({
-      productTokens,
-      groups: groups.map((group) => movedGroup(group, shard * SHARD_SPAN)),
-    }));
-  }
-
-  override rules({ productTokens, groups }: MergedGroup): TableRule[] {
-    if (groups.length === 0) return [];
-    const { view, shard } = this.#of(Math.max(...groups.map(({ automaton }) => automaton)));
-    const own = groups.map((group) => movedGroup(group, -shard * SHARD_SPAN));
-    return view.rules({ productTokens, groups: own });
-  }
-
-  override get hasRecords(): boolean {
-    return [...this.#present()].some(([, { view }]) => view.hasRecords);
-  }
-
-  override recordsOf(authority: Pick<TableAuthority, 'at'>): AuthorityRecords {
-    const { view } = this.#of(authority.at);
-    return view.recordsOf({ at: authority.at % SHARD_SPAN });
-  }
-
-  override *automata(): Iterable<AutomatonView> {
-    for (const [, { view }] of this.#present()) yield* view.automata();
-  }
-
-  #of(at: number): { readonly view: TableView; readonly shard: number } {
-    const shard = Math.floor(at / SHARD_SPAN);
-    return { view: this.#shard(shard).view, shard };
-  }
-
-  #shard(shard: number): ViewedShard {
-    const viewed = this.#shards[shard];
-    if (viewed === undefined) throw new Error(`shard ${shard} is asked for and not in memory`);
-    return viewed;
-  }
-
-  /** The shards that are in memory, each with its number. */
-  *#present(): Iterable<readonly [number, ViewedShard]> {
-    for (const [shard, viewed] of this.#shards.entries()) {
-      if (viewed !== undefined) yield [shard, viewed];
-    }
-  }
-
-  /** A host with offsets of all shards. */
-  #moved({ host, authorities }: TableHost, shard: number): TableHost {
-    const distance = shard * SHARD_SPAN;
-    return {
-      host,
-      authorities: authorities.map((authority) => ({
-        schemes: authority.schemes,
-        port: authority.port,
-        accessResult: authority.accessResult,
-        // Read when it is needed: see TableView.
-        get source() {
-          return authority.source;
-        },
-        robots: authority.robots + distance,
-        at: authority.at + distance,
-      })),
-    };
-  }
-}
-
-/** A group whose automaton is moved, unless it has none. */
-export function movedGroup(group: TableGroup, distance: number): TableGroup {
-  const { automaton, firstLine } = group;
-  return automaton === 0 ? group : { automaton: automaton + distance, firstLine };
 }

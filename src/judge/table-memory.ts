@@ -17,7 +17,8 @@ import {
   VERSION,
 } from '../table/format.js';
 import type { Manifest } from '../table/manifest.js';
-import { SHARD_SPAN, TableView } from '../view/table-view.js';
+import { SHARD_SPAN, ShardView } from '../view/shard-view.js';
+import { TableView } from '../view/table-view.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 export const TABLE_ADDRESS = 1024;
@@ -48,22 +49,18 @@ export const ONE_BANK = Number.POSITIVE_INFINITY;
 
 /** One shard of a table in its memory. */
 export interface PlacedShard {
-  /** Its number. */
-  readonly shard: number;
   /** The memory in which it lies. */
   readonly arena: Arena;
-  /** Address of the shard's table. */
+  /** Its address there. */
   readonly table: number;
   readonly header: TableHeader;
-  readonly view: TableView;
-  /** Slots of the shards before this one, a multiple of 64. */
-  readonly firstSlot: number;
+  readonly view: ShardView;
 }
 
 /** A memory that holds a table, or some shards of it. */
 export interface Bank {
   readonly arena: Arena;
-  /** The shards in it, in order; none if the table is in one piece. */
+  /** The shards in it, in order. */
   readonly shards: readonly PlacedShard[];
   /** Slots of all shards before it, and slots of its own. */
   readonly firstSlot: number;
@@ -74,8 +71,6 @@ export interface Bank {
 export interface TableMemory {
   /** Where batches lie; also the table, unless it lies in several banks. */
   readonly arena: Arena;
-  /** Address of the table, or of its first shard; with several banks that of an empty header. */
-  readonly table: number;
   /** The header; for a table in shards the sums of their headers. */
   readonly header: TableHeader;
   readonly view: TableView;
@@ -83,27 +78,51 @@ export interface TableMemory {
   readonly hosts: number;
   /** Slots of all buckets. */
   readonly slots: number;
-  /**
-   * The shards in order; none if the table is in one piece. Undefined for a shard that is not in
-   * memory.
-   */
+  /** The shards in order, at least one. Undefined for a shard that is not in memory. */
   readonly shards: readonly (PlacedShard | undefined)[];
-  /** The memories of the shards, in order, if one memory has no room for all; otherwise none. */
+  /** The memories of the shards, in order: several if one has no room for all. */
   readonly banks: readonly Bank[];
 }
 
-/** The memories that hold a table: its banks, or its only memory. */
-export function banksOf({ arena, shards, slots, banks }: TableMemory): readonly Bank[] {
-  if (banks.length > 0) return banks;
+/** The table of some shards; those that share a memory follow one another. */
+export function tableOfShards(
+  shards: TableMemory['shards'],
+  name: string,
+  { header, hosts }: Pick<TableMemory, 'header' | 'hosts'>,
+): TableMemory {
+  const banks: Bank[] = [];
   const placed = shards.filter((shard) => shard !== undefined);
-  return [{ arena, shards: placed, firstSlot: 0, slots }];
+  for (const arena of new Set(placed.map((shard) => shard.arena))) {
+    const own = placed.filter((shard) => shard.arena === arena);
+    const slots = own.reduce((sum, shard) => sum + slotsOf(shard.header), 0);
+    banks.push({ arena, shards: own, firstSlot: own[0]?.view.firstSlot ?? 0, slots });
+  }
+  const [first] = banks as [Bank];
+  return {
+    arena: banks.length === 1 ? first.arena : new Arena(createMemory(TABLE_ADDRESS + HEADER_BYTES)),
+    header,
+    view: new TableView(
+      shards.map((shard) => shard?.view),
+      name,
+    ),
+    hosts,
+    slots: banks.reduce((sum, { slots }) => sum + slots, 0),
+    shards,
+    banks,
+  };
 }
+
+/** The slots of a shard, rounded so that the marks of the next shard begin at a whole word. */
+export function slotsOf({ buckets }: TableHeader): number {
+  return Math.ceil((buckets * BUCKET_SLOTS) / SLOT_STEP) * SLOT_STEP;
+}
+
+const SLOT_STEP = 64;
 
 /** The offset by which the view of a table knows an address in one of its memories. */
 export function offsetInTable({ shards }: Bank, address: number): number {
-  const placed = shards.findLast(({ table }) => table <= address);
-  if (placed === undefined) return address - TABLE_ADDRESS;
-  return address - placed.table + placed.shard * SHARD_SPAN;
+  const placed = shards.findLast(({ table }) => table <= address) ?? (shards[0] as PlacedShard);
+  return address - placed.table + placed.view.shard * SHARD_SPAN;
 }
 
 /**
@@ -119,7 +138,7 @@ export function queryTablesIn(
     const own = shard.arena === arena ? shard : (shards[0] as PlacedShard);
     return {
       table: own.table,
-      firstSlot: own.firstSlot - firstSlot,
+      firstSlot: own.view.firstSlot - firstSlot,
       tokenNumber: (token) => own.view.tokenNumber(token),
     };
   });
@@ -138,17 +157,19 @@ export function placedTable(
   checksum?: number,
 ): TableMemory {
   const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, length);
-  const header = checkTable(bytes, name, checksum);
-  return {
-    arena: new Arena(memory),
-    table: TABLE_ADDRESS,
-    header,
-    view: new TableView(bytes, name),
-    hosts: header.hosts,
-    slots: header.buckets * BUCKET_SLOTS,
-    shards: [],
-    banks: [],
-  };
+  return onlyShard(memory, bytes, name, checkTable(bytes, name, checksum));
+}
+
+/** The table that is one shard, at TABLE_ADDRESS of a memory. */
+function onlyShard(
+  memory: WebAssembly.Memory,
+  bytes: Uint8Array,
+  name: string,
+  header: TableHeader,
+): TableMemory {
+  const view = new ShardView(bytes, name);
+  const shard = { arena: new Arena(memory), table: TABLE_ADDRESS, header, view };
+  return tableOfShards([shard], name, { header, hosts: header.hosts });
 }
 
 /** The memories that `allocateTable` made and `placeTable` has not used yet, by their buffers. */
@@ -187,32 +208,23 @@ export function emptyTable(profile: Profile): TableMemory {
   words.setUint32(HEADER_BUCKETS, 1, true);
   words.setUint32(HEADER_SECTIONS + 4 * SECTION_BUCKETS, start, true);
   const sections = SECTION_NAMES.map((section) => [section, { start, end }]);
-  return {
-    arena: new Arena(memory),
-    table: TABLE_ADDRESS,
-    header: {
-      version: VERSION,
-      profile,
-      length: end,
-      checksum: 0,
-      reduced: false,
-      hosts: 0,
-      authorities: 0,
-      robots: 0,
-      automata: 0,
-      rules: 0,
-      tokens: 0,
-      buckets: 1,
-      longestProbe: 0,
-      compiledBytes: 0,
-      sections: Object.fromEntries(sections) as TableHeader['sections'],
-    },
-    view: new TableView(bytes),
+  return onlyShard(memory, bytes, 'the table', {
+    version: VERSION,
+    profile,
+    length: end,
+    checksum: 0,
+    reduced: false,
     hosts: 0,
-    slots: BUCKET_SLOTS,
-    shards: [],
-    banks: [],
-  };
+    authorities: 0,
+    robots: 0,
+    automata: 0,
+    rules: 0,
+    tokens: 0,
+    buckets: 1,
+    longestProbe: 0,
+    compiledBytes: 0,
+    sections: Object.fromEntries(sections) as TableHeader['sections'],
+  });
 }
 
 /** The error for a table that cannot be read. */

@@ -16,13 +16,7 @@ import type { Profile, Verdict } from '../protocol/verdict.js';
 import type { VerifiedTable } from '../verify/verify-table.js';
 import { HostRecords } from './host-records.js';
 import { readTable } from './open-table.js';
-import {
-  banksOf,
-  placeTable,
-  queryTablesIn,
-  TABLE_ADDRESS,
-  type TableMemory,
-} from './table-memory.js';
+import { type PlacedShard, placeTable, queryTablesIn, type TableMemory } from './table-memory.js';
 
 export type { TableMemory } from './table-memory.js';
 
@@ -110,10 +104,8 @@ export class Table {
    */
   async verify(): Promise<VerifiedTable> {
     // Loaded on demand, because most runs verify no table.
-    const { verifyShards, verifyTable } = await import('../verify/verify-table.js');
-    const { shards, header } = this.#memory;
-    if (shards.length === 0) return verifyTable(this.bytes, header, this.#name);
-    return verifyShards(shards, this.#name);
+    const { verifyTable } = await import('../verify/verify-table.js');
+    return verifyTable(this.#memory.shards, this.#name);
   }
 
   /** The profile that the table was compiled for, under which it answers. */
@@ -132,15 +124,12 @@ export class Table {
    * @throws RobotsFilterError `usage` for a table in shards, which are files of their own
    */
   get bytes(): Uint8Array {
-    if (this.#memory.shards.length > 0) {
+    const [only, ...others] = this.#memory.shards;
+    if (only === undefined || others.length > 0) {
       const remedy = 'Copy its directory, or open one of its parts';
       throw new RobotsFilterError('usage', `${this.#name} is a table in shards. ${remedy}`);
     }
-    return new Uint8Array(
-      this.#memory.arena.memory.buffer,
-      TABLE_ADDRESS,
-      this.#memory.header.length,
-    );
+    return only.view.reader.bytes;
   }
 
   /**
@@ -336,7 +325,7 @@ export class TableJudge {
 
   /** @param name the table's name in warnings */
   constructor(memory: TableMemory, name = 'the table') {
-    const { header, table, view, hosts, shards } = memory;
+    const { header, view, hosts, shards } = memory;
     const warned = new Set<string>();
     const checkAgent = (agent: Agent): void => {
       view.checkAgent(agent);
@@ -345,17 +334,18 @@ export class TableJudge {
       warned.add(agent.name);
       void warnOfMisspeltAgents([agent], view, name);
     };
-    const [first, ...others] = banksOf(memory).map((bank) => ({
-      session: new Session(bank.arena),
-      target: {
+    const [first, ...others] = memory.banks.map((bank) => {
+      const [shard] = bank.shards as [PlacedShard];
+      const target = {
         profile: header.profile,
-        table,
+        table: shard.table,
         anyHost: 0,
-        tokenNumber: (token: string) => view.tokenNumber(token),
-        shards: queryTablesIn(bank, shards),
+        tokenNumber: (token: string) => shard.view.tokenNumber(token),
+        shards: shards.length > 1 ? queryTablesIn(bank, shards) : [],
         checkAgent,
-      },
-    }));
+      };
+      return { session: new Session(bank.arena), target };
+    });
     this.#first = first as BankSession;
     this.#others = others;
   }

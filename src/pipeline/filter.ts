@@ -1,8 +1,8 @@
 import {
   type Bank,
-  banksOf,
   offsetInTable,
   queryTablesIn,
+  TABLE_ADDRESS,
   type TableMemory,
 } from '../judge/table-memory.js';
 import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
@@ -15,7 +15,6 @@ import {
   type OutputMode,
   type Query,
   type QuerySettings,
-  type QueryTable,
   queryBytes,
   shardQueryBytes,
 } from '../kernel/query.js';
@@ -226,7 +225,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    return banksOf(this.#table).reduce((sum, { slots }, index) => {
+    return this.#table.banks.reduce((sum, { slots }, index) => {
       const seen = new SeenHosts(slots);
       for (const blocks of this.#countedIn(index)) seen.add(blocks);
       return sum + seen.count;
@@ -235,7 +234,7 @@ export class Filter {
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const blocks = banksOf(this.#table).flatMap(({ firstSlot, slots }, index) =>
+    const blocks = this.#table.banks.flatMap(({ firstSlot, slots }, index) =>
       this.#countedIn(index).map((each) => ({ ...each, firstSlot, slots })),
     );
     return new HostCounts(blocks, this.#table.slots, this.#settings.agents.length);
@@ -247,7 +246,7 @@ export class Filter {
    * @param wanted the rules that must be among them; all if undefined
    */
   ruleCounts(wanted?: WantedRules): RuleCounts {
-    const banks = banksOf(this.#table).map((bank, index) => ({
+    const banks = this.#table.banks.map((bank, index) => ({
       blocks: this.#countedIn(index),
       offsetOf: (address: number): number => offsetInTable(bank, address),
     }));
@@ -284,8 +283,8 @@ export class Filter {
     if (known !== undefined) return known;
     const table = this.#table;
     const settingsIn = (bank: Bank) => ({ ...this.#querySettings(format, bank), urlField });
-    const banks = banksOf(table);
-    const placed = banks.map((bank) => placeQuery(bank, table, settingsIn(bank)));
+    const { banks, shards } = table;
+    const placed = banks.map((bank) => placeQuery(bank, shards, settingsIn(bank)));
     const [first] = placed as [PlacedQuery];
     const [bank] = banks as [Bank];
     const divider = banks.length > 1 ? placeDivider(table, settingsIn(bank)) : undefined;
@@ -326,7 +325,8 @@ export class Filter {
       ruleEntries: countByRule
         ? (asked.ruleEntries ?? usualRuleEntries(slots, header, asked.agents.length))
         : 0,
-      shards: addedShards ?? shards.length,
+      // The kernel is faster if it need not find the shard of a host.
+      shards: addedShards ?? (shards.length > 1 ? shards.length : 0),
       addsShard: addedShards !== undefined,
       frames: preferences !== undefined,
     };
@@ -345,13 +345,13 @@ export class Filter {
   }
 }
 
-/** Places the query for the shards of a bank, or for a table in one piece. */
-function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): PlacedQuery {
-  const { table, view, shards } = memory;
-  const tables: readonly (QueryTable | undefined)[] =
-    shards.length > 0
-      ? queryTablesIn(bank, shards)
-      : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+/** Places the query for the shards of a bank. */
+function placeQuery(
+  bank: Bank,
+  shards: TableMemory['shards'],
+  settings: QuerySettings,
+): PlacedQuery {
+  const tables = queryTablesIn(bank, shards);
   const region = bank.arena.take(shardQueryBytes(settings, tables.length));
   const { query, bytes } = encodeShardQueries(settings, region.address, tables);
   new Uint8Array(bank.arena.memory.buffer).set(bytes, region.address);
@@ -366,10 +366,10 @@ function bankOfShard({ banks, shards }: TableMemory): number[] {
 }
 
 /** Places the query that finds the shard of each record, in the memory of the batches. */
-function placeDivider({ arena, table }: TableMemory, asked: QuerySettings): PlacedQuery {
+function placeDivider({ arena }: TableMemory, asked: QuerySettings): PlacedQuery {
   const settings = { ...asked, seenSlots: 0, countedSlots: 0, ruleEntries: 0 };
   const region = arena.take(queryBytes(settings));
-  const { query, bytes } = encodeQuery(settings, region.address, table, () => -1);
+  const { query, bytes } = encodeQuery(settings, region.address, TABLE_ADDRESS, () => -1);
   new Uint8Array(arena.memory.buffer).set(bytes, region.address);
   return { arena, region, query };
 }

@@ -6,7 +6,7 @@ import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { knownAgents } from '../protocol/known-agents.js';
 import { describeMisspeltAgents, type NamedTokens } from '../protocol/unnamed-agents.js';
 import type { Profile } from '../protocol/verdict.js';
-import { TableView } from '../view/table-view.js';
+import { ShardView } from '../view/shard-view.js';
 import {
   ANSWER_BYTES,
   ANSWER_KIND,
@@ -43,7 +43,7 @@ export class ColumnJudge {
   readonly #session: Session;
   readonly #target: JudgeTarget;
   /** The view of the table, or of its first shard. */
-  readonly #view: TableView;
+  readonly #view: ShardView;
   /** The product tokens of all parts. */
   readonly #named: NamedTokens;
   /** The frames of warnings about the agents of queries; undefined where there is no reason. */
@@ -52,7 +52,7 @@ export class ColumnJudge {
   constructor(served: ServedTable) {
     const { memory } = served;
     const tables = served.tables.map(({ table, bytes }) => {
-      const view = new TableView(new Uint8Array(memory.buffer, table, bytes));
+      const view = new ShardView(new Uint8Array(memory.buffer, table, bytes));
       return { table, view, tokenNumber: (token: string) => view.tokenNumber(token) };
     });
     const [first] = tables;

@@ -89,16 +89,17 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
   } catch (error) {
     return error instanceof ClosedError ? { isBlocked: false } : { isBlocked: false, error };
   }
-  const { arena, table: address, header, shards, banks } = table;
-  if (banks.length > 0) throw new Error('a table that is served lies in one memory');
-  const one = { table: address, bytes: header.length };
-  const placed = shards.map((shard) => shard && { table: shard.table, bytes: shard.header.length });
+  const { arena, header, shards, banks } = table;
+  const [first] = banks[0]?.shards ?? [];
+  if (first === undefined || banks.length > 1) {
+    throw new Error('a table that is served lies in one memory');
+  }
   // With --parts, the first stands in place of each shard that is not in memory: it knows none of
   // its hosts.
-  const first = placed.find((shard) => shard !== undefined) ?? one;
+  const served = shards.map((shard) => shard ?? first);
   const task: ServeTask = {
     memory: arena.memory,
-    tables: shards.length === 0 ? [one] : placed.map((shard) => shard ?? first),
+    tables: served.map(({ table, header }) => ({ table, bytes: header.length })),
     addedShards: settings.addedShards,
     profile: header.profile,
     agents: settings.agents,

@@ -75,7 +75,7 @@ import {
   TOKEN_ENTRY_BYTES,
 } from '../table/format.js';
 import { shardOf } from '../table/places.js';
-import type { TableView } from '../view/table-view.js';
+import type { ShardView } from '../view/shard-view.js';
 import { AutomatonCheck } from './automata.js';
 import { checkBuckets, checkRecords, HostCheck, SourceCheck } from './hosts.js';
 import { AUTOMATON, HOST, Placement, ROBOTS, TableBytes } from './placement.js';
@@ -99,13 +99,51 @@ export interface VerifiedTable {
   readonly records: number;
 }
 
+/** A shard to be verified. */
+export interface VerifiableShard {
+  readonly header: TableHeader;
+  readonly view: ShardView;
+}
+
 /**
- * Verifies a table that `checkTable` has accepted with this header.
+ * Verifies the shards of a table one by one, and that each host is in its shard.
  *
- * @param name the table's name in messages, such as its path
+ * @returns the sums of the shards' counts
+ * @throws RobotsFilterError `table`, as `verifyShard`
+ */
+export function verifyTable(
+  shards: readonly (VerifiableShard | undefined)[],
+  name: string,
+): VerifiedTable {
+  const sums = new Map<string, number>();
+  for (const [shard, placed] of shards.entries()) {
+    if (placed === undefined) throw new Error(`shard ${shard} is to be verified, not in memory`);
+    const { header, view } = placed;
+    const counts = verifyShard(view.reader.bytes, header, view.reader.name);
+    for (const [what, count] of Object.entries(counts)) {
+      sums.set(what, (sums.get(what) ?? 0) + count);
+    }
+    // Reading the names of all hosts takes seconds for large tables.
+    if (shards.length === 1) break;
+    for (const at of view.hostPlaces()) {
+      const host = view.nameAt(at);
+      if (shardOf(host, shards.length) === shard) continue;
+      throw new RobotsFilterError(
+        'table',
+        `${name}: ${host} is in part ${shard} and belongs into part ${shardOf(host, shards.length)}: compile it again`,
+      );
+    }
+  }
+  return Object.fromEntries(sums) as unknown as VerifiedTable;
+}
+
+/**
+ * Verifies a shard that `checkTable` has accepted with this header.
+ *
+ * @param name the shard's name in messages, such as its path
  * @throws RobotsFilterError `table` that names the section, the byte and the fault
  */
-export function verifyTable(bytes: Uint8Array, header: TableHeader, name: string): VerifiedTable {
+export function verifyShard(bytes: Uint8Array, header: TableHeader, name: string): VerifiedTable {
   const table = new TableBytes(bytes, name);
   const { sections } = header;
   if ((table.u8(HEADER_HOST_KEY + HOST_KEY_FACTOR) & 1) === 0) {
@@ -157,43 +195,6 @@ const COUNTED = {
   automata: 'automata',
   rules: 'rules',
 } as const;
-
-/** A shard to be verified. */
-export interface VerifiableShard {
-  readonly header: TableHeader;
-  readonly view: TableView;
-}
-
-/**
- * Verifies the shards of a table one by one, and that each host is in its shard.
- *
- * @returns the sums of the shards' counts
- * @throws RobotsFilterError `table`, as `verifyTable`
- */
-export function verifyShards(
-  shards: readonly (VerifiableShard | undefined)[],
-  name: string,
-): VerifiedTable {
-  const sums = new Map<string, number>();
-  for (const [shard, placed] of shards.entries()) {
-    if (placed === undefined) throw new Error(`shard ${shard} is to be verified, not in memory`);
-    const { header, view } = placed;
-    const { bytes } = view.reader;
-    const counts = verifyTable(bytes, header, view.reader.name);
-    for (const [what, count] of Object.entries(counts)) {
-      sums.set(what, (sums.get(what) ?? 0) + count);
-    }
-    for (const at of view.hostPlaces()) {
-      const host = view.nameAt(at);
-      if (shardOf(host, shards.length) === shard) continue;
-      throw new RobotsFilterError(
-        'table',
-        `${name}: ${host} is in part ${shard} and belongs into part ${shardOf(host, shards.length)}: compile it again`,
-      );
-    }
-  }
-  return Object.fromEntries(sums) as unknown as VerifiedTable;
-}
 
 /** Maximum number of product tokens that 16 bits can number: 0xffff stands for no token. */
 const MAX_NARROW_TOKENS = 0xffff;

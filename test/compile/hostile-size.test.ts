@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import type { Profile } from '../../src/protocol/verdict.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { mostTableBytes } from '../linear/growth.js';
 
 const LIMIT = 50_000;
@@ -83,7 +83,7 @@ describe('no body makes a table out of proportion to its size', () => {
       expect(table.length).toBeLessThan(mostTableBytes(body.length));
       const header = checkTable(table, 'table');
       // All of the table can be read back.
-      const view = new TableView(table);
+      const view = new ShardView(table);
       let rules = 0;
       for (const automaton of view.automata()) rules += automaton.counts().rules;
       expect(rules).toBe(header.rules);
@@ -132,7 +132,7 @@ describe('no site owners can make a compilation impossible for everybody', () =>
     }
     const table = builder.build();
     vi.restoreAllMocks();
-    const view = new TableView(table);
+    const view = new ShardView(table);
     const sorted = Array.from({ length: 10 }, (_, host) => ofHost(host))
       .flat()
       .sort();

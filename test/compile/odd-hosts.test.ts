@@ -5,7 +5,7 @@ import { Table, tableMemory } from '../../src/judge/table.js';
 import { canonicalHost, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { authorityOfName, nameOfAuthority } from '../../src/sources/item.js';
 import { parseRecord } from '../../src/sources/record.js';
-import { verifyTable } from '../../src/verify/verify-table.js';
+import { verifyShard } from '../../src/verify/verify-table.js';
 import { captureUrl } from '../../src/warc/captures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -99,7 +99,7 @@ it('every host of a URL that is judged can be added, named and found again', () 
     expect([root, 'authority' in bare && bare.authority.host]).toEqual([root, authority.host]);
   }
   const table = Table.from(builder.build());
-  verifyTable(table.bytes, tableMemory(table).header, 'the table');
+  verifyShard(table.bytes, tableMemory(table).header, 'the table');
   for (const url of urls) {
     expect([url, table.verdict(url, 'bot').verdict]).toEqual([url, 'deny']);
   }

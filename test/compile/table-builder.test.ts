@@ -9,8 +9,8 @@ import { checkTable } from '../../src/judge/table-memory.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { HOST_PLAIN_NAME } from '../../src/table/format.js';
 import { AutomatonView } from '../../src/view/automaton-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { type TableAuthority, TableReader } from '../../src/view/table-content.js';
-import { TableView } from '../../src/view/table-view.js';
 import { Random } from '../random/random.js';
 
 interface Added {
@@ -43,7 +43,7 @@ function tableOf(added: readonly Added[], options: TableBuilderOptions = {}): Ui
 /** The files that apply to a host, in lines `https://host:port <- source`. */
 function scopes(table: Uint8Array, host: string): string[] {
   const lines: string[] = [];
-  for (const { schemes, port, source } of new TableView(table).find(host)?.authorities ?? []) {
+  for (const { schemes, port, source } of new ShardView(table).find(host)?.authorities ?? []) {
     for (const scheme of schemes) {
       lines.push(`${formatAuthority({ scheme, host, port })} <- ${source}`);
     }
@@ -53,7 +53,7 @@ function scopes(table: Uint8Array, host: string): string[] {
 
 /** The content of a host's file: for each list of groups its product tokens and rules. */
 function groups(table: Uint8Array, host: string): string[] {
-  const view = new TableView(table);
+  const view = new ShardView(table);
   const [authority] = view.find(host)?.authorities ?? [];
   if (authority === undefined) return [];
   return view.groups(authority.robots).map((group) => {
@@ -223,7 +223,7 @@ describe('RFC 9309 section 2.3.1: access results', () => {
   ])('status %s is %s', (status, expected) => {
     const builder = new TableBuilder();
     builder.add(authorityOf('h'), new TextEncoder().encode(DENY_ALL), { source: 'h', status });
-    const view = new TableView(builder.build());
+    const view = new ShardView(builder.build());
     const [authority] = view.find('h')?.authorities ?? [];
     expect(authority?.accessResult).toBe(expected);
     const { robots } = authority as TableAuthority;
@@ -268,11 +268,11 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
   it('in the google profile a token may be empty', () => {
     const table = tableOf([{ authority: 'h', robots }], { profile: 'google' });
     expect(groups(table, 'h')).toContain('<><c-bot>: 9 +/ac');
-    expect(new TableView(table).tokenNumber('')).toBe(1);
+    expect(new ShardView(table).tokenNumber('')).toBe(1);
   });
 
   it('have numbered tokens: `*`, the empty token, then the others sorted', () => {
-    const view = new TableView(tableOf([{ authority: 'h', robots }]));
+    const view = new ShardView(tableOf([{ authority: 'h', robots }]));
     const tokens = ['*', '', 'a-bot', 'b-bot', 'c-bot', 'd-bot', 'e-bot'];
     expect([...view.tokens()]).toEqual(tokens);
     expect(tokens.map((token) => view.tokenNumber(token))).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -284,7 +284,7 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
   it('in a reduced table are those of some tokens and of `*`, and the header says so', () => {
     const table = tableOf([{ authority: 'h', robots }], { agents: ['A-BOT', 'Unheard-of'] });
     expect(groups(table, 'h')).toEqual(['<*>: 5 -/any, 13 -/*more', '<a-bot>: 3 -/ab, 9 +/ac']);
-    const view = new TableView(table, 'some.table');
+    const view = new ShardView(table, 'some.table');
     expect([...view.tokens()]).toEqual(['*', '', 'a-bot', 'unheard-of']);
     expect(checkTable(table, 'table').reduced).toBe(true);
     const ask = (...chain: string[]) => {
@@ -293,7 +293,7 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
     expect(ask('a-bot', '*')).not.toThrow();
     expect(ask('Unheard-Of')).not.toThrow();
     expect(ask('a-bot', 'c-bot')).toThrow(/some\.table.*"c-bot".*--agent c-bot/);
-    const whole = new TableView(tableOf([{ authority: 'h', robots }]));
+    const whole = new ShardView(tableOf([{ authority: 'h', robots }]));
     expect(() => whole.checkAgent({ name: 'x', chain: ['x'] })).not.toThrow();
   });
 });
@@ -322,9 +322,9 @@ describe('equal contents are stored once', () => {
     const table = tableOf([replaced, { ...replaced, authority: 'i' }, kept]);
     const expected = tableOf([{ ...replaced, authority: 'i' }, kept]);
     expect(Buffer.compare(table, expected)).toBe(0);
-    expect([...new TableView(tableOf([replaced, kept])).tokens()]).toEqual(['*', '']);
+    expect([...new ShardView(tableOf([replaced, kept])).tokens()]).toEqual(['*', '']);
     const gone = tableOf([{ ...replaced, status: 500 }]);
-    expect([...new TableView(gone).tokens()]).toEqual(['*', '']);
+    expect([...new ShardView(gone).tokens()]).toEqual(['*', '']);
   });
 });
 
@@ -341,7 +341,7 @@ describe('the data that a URL is judged by is contiguous', () => {
         (authority, index) => ({ authority, robots: bodies[index % 3] as string }),
       ),
     );
-    const view = new TableView(table);
+    const view = new ShardView(table);
     const robotsOf = (host: string): number => view.find(host)?.authorities[0]?.robots as number;
     const automataOf = (host: string): number[] =>
       view
@@ -377,7 +377,7 @@ describe('the bytes of a host span as few cache lines as possible', () => {
         return { authority, robots: `user-agent: *\n${rules.join('')}disallow: /${index}$\n` };
       }),
     );
-    const view = new TableView(table);
+    const view = new ShardView(table);
     const reader = new TableReader(table, 'table');
     let end = checkTable(table, 'table').sections.hosts.start;
     const moved = { on: 0, not: 0, long: 0 };
@@ -455,7 +455,7 @@ describe('a table of many hosts', () => {
   it('is empty for no hosts', () => {
     const table = new TableBuilder().build();
     expect(checkTable(table, 'table')).toMatchObject({ hosts: 0, authorities: 0, robots: 0 });
-    const view = new TableView(table);
+    const view = new ShardView(table);
     expect([...view.hosts()]).toEqual([]);
     expect(view.find('h')).toBeUndefined();
   });
@@ -463,7 +463,7 @@ describe('a table of many hosts', () => {
   it('finds each host and no other, and lists all hosts', () => {
     const hosts = Array.from({ length: 3000 }, (_, index) => `h${index * 7}.example`);
     const table = tableOf(hosts.map((authority) => ({ authority, robots: DENY_ALL })));
-    const view = new TableView(table);
+    const view = new ShardView(table);
     for (const host of hosts) expect(view.find(host)?.host).toBe(host);
     for (const host of hosts) expect(view.find(`x${host}`)).toBeUndefined();
     const listed = Array.from(view.hosts(), ({ host }) => host);

@@ -5,6 +5,7 @@ import { Robots } from '../../src/judge/robots.js';
 import type { Reach } from '../../src/patterns/reach.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import type { Profile } from '../../src/protocol/verdict.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { TableView } from '../../src/view/table-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -14,7 +15,7 @@ const HOST = { scheme: undefined, host: 'a.example', port: undefined };
 function summaryOf(robots: string, agent = 'bot', profile: Profile = 'rfc9309'): AgentSummary {
   const builder = new TableBuilder({ profile });
   builder.add(HOST, new TextEncoder().encode(robots), { source: '' });
-  const view = new TableView(builder.build());
+  const view = new TableView([new ShardView(builder.build())]);
   const authority = view.find(HOST.host)?.authorities[0];
   const audit = new TableAudit(view, [parseAgent(agent, profile)], profile === 'google');
   const [summary] = audit.summaries(

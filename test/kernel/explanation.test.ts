@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { Robots, Table } from '../../src/library/index.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { kernelOver } from './harness.js';
 
 /** The rule's text from the library and from both forms of a run, which must agree. */
@@ -153,7 +153,7 @@ describe('the source of a robots.txt is shown as given', () => {
       }
     }
     const bytes = builder.build();
-    const view = new TableView(bytes);
+    const view = new ShardView(bytes);
     const table = Table.from(bytes);
     expect(expected.size).toBe(SOURCES.length * (1 + AUTHORITIES.length));
     for (const [url, source] of expected) {

@@ -32,7 +32,7 @@ import {
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 
 export interface Ran {
   readonly output: string;
@@ -56,7 +56,7 @@ export function kernelOver(
     builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
   }
   const table = builder.build();
-  const view = new TableView(table);
+  const view = new ShardView(table);
   const address = 1024;
   const memory = createMemory(address + table.length + MARGIN);
   new Uint8Array(memory.buffer).set(table, address);

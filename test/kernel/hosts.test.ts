@@ -10,7 +10,7 @@ import {
   HOST_KEY_BYTES,
 } from '../../src/table/format.js';
 import { bucketOf, tagOf } from '../../src/table/places.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 
@@ -65,7 +65,7 @@ describe('hosts with the same bucket and tag, and hosts of full buckets', () => 
   }
   const table = builder.build();
   const { buckets, sections } = checkTable(table, 'table');
-  const view = new TableView(table);
+  const view = new ShardView(table);
   const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_BYTES));
   const placeOf = (host: string): string => {
     const hashed = hash.of(Buffer.from(host));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAuthority, Table, TableBuilder } from '../../src/library/index.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { Random } from '../random/random.js';
 
 /**
@@ -20,7 +20,7 @@ function tokenOf(number: number): string {
 function tableOf(
   files: ReadonlyMap<string, readonly number[]>,
   asked?: readonly number[],
-): { table: Table; view: TableView } {
+): { table: Table; view: ShardView } {
   const builder = new TableBuilder();
   for (const [host, numbers] of files) {
     const authority = parseAuthority(host);
@@ -33,7 +33,7 @@ function tableOf(
     builder.add(authority, Buffer.from([others, ...groups].join('\n')), { source: host });
   }
   const bytes = builder.build();
-  return { table: Table.from(bytes), view: new TableView(bytes) };
+  return { table: Table.from(bytes), view: new ShardView(bytes) };
 }
 
 describe('RFC 9309 section 2.2.1: the group of a product token is found among any number of others', () => {

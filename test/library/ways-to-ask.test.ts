@@ -17,7 +17,7 @@ import {
 } from '../../src/library/index.js';
 import { placeRules } from '../../src/protocol/parse.js';
 import { TAIL_BYTES } from '../../src/table/format.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { hostileFile } from '../hostile/file.js';
 import { hostileUrl } from '../hostile/url.js';
 import { cases } from '../random/cases.js';
@@ -41,7 +41,7 @@ function tableAnswers(asked: Omit<Asked, 'answers'>): string[] {
   const builder = new TableBuilder({ profile });
   builder.add({ scheme: undefined, host: ANY_HOST, port: undefined }, body, { source: '' });
   const bytes = builder.build();
-  const view = new TableView(bytes);
+  const view = new ShardView(bytes);
   const memory = createMemory(AT + bytes.length + TAIL_BYTES);
   new Uint8Array(memory.buffer).set(bytes, AT);
   const session = new Session(new Arena(memory));

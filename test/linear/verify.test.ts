@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/judge/table-memory.js';
-import { verifyTable } from '../../src/verify/verify-table.js';
+import { verifyShard } from '../../src/verify/verify-table.js';
 import { expectLinear } from './growth.js';
 import { countSteps } from './metered-script.js';
 
@@ -47,7 +47,7 @@ describe('verifying a table takes steps in proportion to its bytes', () => {
     const measured = SIZES.map((size) => {
       const table = tableOf(files(size));
       const header = checkTable(table, 'it');
-      const steps = countSteps(() => verifyTable(table, header, 'it'));
+      const steps = countSteps(() => verifyShard(table, header, 'it'));
       return { bytes: table.length, steps };
     });
     expectLinear(measured, { least: 0.1, most: 30 }, 2);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { Table, tableMemory } from '../../src/judge/table.js';
+import { TABLE_ADDRESS } from '../../src/judge/table-memory.js';
 import { kernelModule } from '../../src/kernel/kernel.js';
 import { encodeQuery, type QuerySettings, queryBytes } from '../../src/kernel/query.js';
 import { Run } from '../../src/pipeline/run.js';
@@ -65,7 +66,7 @@ const table = tableOf(ROBOTS);
 
 /** A flow of the real kernel over the robots.txt files above. */
 function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySettings>): Run {
-  const { arena, table: tableAddress, view } = tableMemory(table);
+  const { arena, view } = tableMemory(table);
   const whole: QuerySettings = {
     google: false,
     agents: [{ name: 'ExampleBot', chain: ['ExampleBot'] }],
@@ -82,8 +83,11 @@ function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySet
     ...settings,
   };
   const { address } = arena.take(queryBytes(whole));
-  const { query, bytes } = encodeQuery(whole, address, tableAddress, (token) =>
-    view.tokenNumber(token),
+  const { query, bytes } = encodeQuery(
+    whole,
+    address,
+    TABLE_ADDRESS,
+    (token) => view.shards[0]?.tokenNumber(token) ?? -1,
   );
   new Uint8Array(arena.memory.buffer).set(bytes, address);
   return new Run({ pool, arena, module: kernelModule(), query, batchBytes, slots: 3 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { Table, tableMemory } from '../../src/judge/table.js';
+import { TABLE_ADDRESS } from '../../src/judge/table-memory.js';
 import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { ColumnJudge } from '../../src/serve/column-judge.js';
 import { columnBytes, FrameInput, LIMITS, readRequest } from '../../src/serve/protocol.js';
@@ -243,10 +244,10 @@ describe('a column', () => {
       const builder = new TableBuilder({ profile });
       builder.add('h.example', Buffer.from(robots, 'latin1'));
       const opened = Table.from(builder.build());
-      const { arena, table: address, header } = tableMemory(opened);
+      const { arena, header } = tableMemory(opened);
       const judge = new ColumnJudge({
         memory: arena.memory,
-        tables: [{ table: address, bytes: header.length }],
+        tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
         addedShards: undefined,
         profile,
         agents: ['*'],
@@ -284,15 +285,15 @@ describe('a column', () => {
   });
 
   it('of any size finds its memory', () => {
-    const { arena, table: address, header } = tableMemory(Table.from(table));
+    const { arena, header } = tableMemory(Table.from(table));
     const judge = new ColumnJudge({
       memory: arena.memory,
-      tables: [{ table: address, bytes: header.length }],
+      tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
       profile: 'rfc9309',
       agents: ['*'],
     });
-    const before = createHash('sha1').update(tableBytes(arena.memory, address)).digest('hex');
+    const before = createHash('sha1').update(tableBytes(arena.memory, TABLE_ADDRESS)).digest('hex');
     const start = 'https://h.example/essays/';
     for (const bytes of [
       380_000,
@@ -314,7 +315,7 @@ describe('a column', () => {
         isLong ? ['invalid', 'line-too-long'] : ['deny', 'rule'],
       );
     }
-    const after = createHash('sha1').update(tableBytes(arena.memory, address)).digest('hex');
+    const after = createHash('sha1').update(tableBytes(arena.memory, TABLE_ADDRESS)).digest('hex');
     expect(after).toBe(before);
   });
 });

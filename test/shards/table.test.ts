@@ -179,7 +179,7 @@ describe('a table in shards', () => {
       tables.push(tableIn(await readTable(path, { bankBytes }), path));
     }
     const memories = tables.map((table) => tableMemory(table).banks.length);
-    expect(memories).toEqual([0, SHARDS, 3]);
+    expect(memories).toEqual([1, SHARDS, 3]);
     const urls = lines(place.read('urls.txt')).slice(0, 900);
     let ruled = 0;
     for (const parts of tables) {

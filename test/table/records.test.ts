@@ -6,8 +6,8 @@ import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { RECORD_VALUE_LIMIT } from '../../src/table/format.js';
 import { encodeRecordList, readRecordList } from '../../src/table/record-list.js';
-import { verifyTable } from '../../src/verify/verify-table.js';
-import { TableView } from '../../src/view/table-view.js';
+import { verifyShard } from '../../src/verify/verify-table.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
@@ -33,7 +33,7 @@ interface Settings {
   readonly records?: boolean;
 }
 
-function viewOf(files: Readonly<Record<string, string>>, settings: Settings = {}): TableView {
+function viewOf(files: Readonly<Record<string, string>>, settings: Settings = {}): ShardView {
   const builder = new TableBuilder({ records: true, ...settings });
   for (const [name, text] of Object.entries(files)) {
     const authority = parseAuthority(name);
@@ -42,11 +42,11 @@ function viewOf(files: Readonly<Record<string, string>>, settings: Settings = {}
     builder.add(authority, new TextEncoder().encode(text), { source: name, date });
   }
   const table = builder.build();
-  verifyTable(table, checkTable(table, 'it'), 'it');
-  return new TableView(table, 'it');
+  verifyShard(table, checkTable(table, 'it'), 'it');
+  return new ShardView(table, 'it');
 }
 
-function recordsOf(view: TableView, host: string): unknown {
+function recordsOf(view: ShardView, host: string): unknown {
   const [authority] = view.find(host)?.authorities ?? [];
   if (authority === undefined) throw new Error(host);
   const { records, date } = view.recordsOf(authority);
@@ -144,7 +144,7 @@ describe('a table of version 7', () => {
     view.setUint32(8, 7, true);
     view.setUint32(20, checksum(table), true);
     expect(checkTable(table, 'it').version).toBe(7);
-    expect(new TableView(table).find('a.example')?.host).toBe('a.example');
+    expect(new ShardView(table).find('a.example')?.host).toBe('a.example');
   });
 });
 

@@ -4,7 +4,7 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import { checksum } from '../../src/kernel/hashes.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { TableView } from '../../src/view/table-view.js';
+import { ShardView } from '../../src/view/shard-view.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
@@ -143,7 +143,7 @@ describe('a forged table cannot harm its reader', () => {
   /** Everything that can be asked of a table. */
   function readAll(bytes: Uint8Array): number {
     let rules = 0;
-    const view = new TableView(bytes, 'some.table');
+    const view = new ShardView(bytes, 'some.table');
     for (const token of view.tokens()) view.tokenNumber(token);
     view.find('b.example');
     for (const { authorities } of view.hosts()) {

@@ -1,7 +1,7 @@
-import type { TableView } from '../../../src/view/table-view.js';
+import type { ShardView } from '../../../src/view/shard-view.js';
 
 /** Everything that can be read of a table. */
-export function* contentsOf(view: TableView): Iterable<unknown> {
+export function* contentsOf(view: ShardView): Iterable<unknown> {
   for (const token of view.tokens()) yield [token, view.tokenNumber(token)];
   const read = new Set<number>();
   for (const host of view.hosts()) {
@@ -18,7 +18,7 @@ export function* contentsOf(view: TableView): Iterable<unknown> {
 }
 
 /** Paths that lead to this many of a table's rules, on hosts that have these rules. */
-export function urlsOf(view: TableView, most: number): string[] {
+export function urlsOf(view: ShardView, most: number): string[] {
   const urls: string[] = [];
   const read = new Set<number>();
   for (const { host, authorities } of view.hosts()) {

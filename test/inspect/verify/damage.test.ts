@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../src/base/errors.js';
 import { TableBuilder } from '../../../src/compile/table-builder.js';
 import { checkTable } from '../../../src/judge/table-memory.js';
-import { verifyTable } from '../../../src/verify/verify-table.js';
-import { TableView } from '../../../src/view/table-view.js';
+import { verifyShard } from '../../../src/verify/verify-table.js';
+import { ShardView } from '../../../src/view/shard-view.js';
 import { type Field, fieldsOf } from './fields.js';
 import { crowdedTable, forged, richTable, wideTable } from './tables.js';
 
@@ -23,7 +23,7 @@ const FIELDS = Object.fromEntries(
 function refusal(table: Uint8Array): string | undefined {
   const header = checkTable(table, 'some.table');
   try {
-    verifyTable(table, header, 'some.table');
+    verifyShard(table, header, 'some.table');
     return undefined;
   } catch (error) {
     if (error instanceof RobotsFilterError && error.code === 'table') return error.message;
@@ -299,7 +299,7 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     });
     const table = builder.build();
     expect(refusal(table)).toBeUndefined();
-    const found = [...new TableView(table).hosts()].flatMap(({ authorities }) =>
+    const found = [...new ShardView(table).hosts()].flatMap(({ authorities }) =>
       authorities.map(({ source }) => JSON.parse(`"${source}"`) as string),
     );
     expect(found.sort()).toEqual([...sources].sort());
@@ -379,8 +379,8 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
       groups.slice(0, 3000).map((field) => ({ ...field, value: many })),
     );
     expect(refusal(damaged)).toMatch(/a list of groups has more than 2097152 rules/);
-    const [host] = new TableView(damaged).hosts();
-    const view = new TableView(damaged, 'it');
+    const [host] = new ShardView(damaged).hosts();
+    const view = new ShardView(damaged, 'it');
     const [first] = view.groups(host?.authorities[0]?.robots ?? 0);
     expect(() => first && view.rules(first)).toThrow(/more rules than a file can hold/);
   });

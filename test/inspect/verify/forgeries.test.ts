@@ -5,8 +5,8 @@ import { TableBuilder } from '../../../src/compile/table-builder.js';
 import { checkTable } from '../../../src/judge/table-memory.js';
 import { kernelModule } from '../../../src/kernel/kernel.js';
 import { HEADER_AUTOMATA, HEADER_RULES } from '../../../src/table/format.js';
-import { type VerifiedTable, verifyTable } from '../../../src/verify/verify-table.js';
-import { TableView } from '../../../src/view/table-view.js';
+import { type VerifiedTable, verifyShard } from '../../../src/verify/verify-table.js';
+import { ShardView } from '../../../src/view/shard-view.js';
 import { type MeteredKernel, meteredKernel } from '../../linear/metered-kernel.js';
 import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
@@ -37,7 +37,7 @@ const HOSTILE = [
 /** The counts of a verified table; `undefined` if the table was refused. */
 function verified(table: Uint8Array): VerifiedTable | undefined {
   try {
-    return verifyTable(table, checkTable(table, 'it'), 'it');
+    return verifyShard(table, checkTable(table, 'it'), 'it');
   } catch (error) {
     if (error instanceof RobotsFilterError && error.code === 'table') return undefined;
     throw error;
@@ -58,7 +58,7 @@ const kernel = new GuardedKernel(build, {
  * many rules may cost.
  */
 function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: boolean): number {
-  const view = new TableView(table, 'it');
+  const view = new ShardView(table, 'it');
   // Everything that people read of the table: reading finds no damage in a verified table.
   expect([...contentsOf(view)].length).toBeGreaterThan(0);
   kernel.load(table);
@@ -138,7 +138,7 @@ describe('a forged table that still verifies', () => {
     }
     const forgery = sealed(copy);
     expect(verified(forgery)).toMatchObject({ groups: 10_001, automata: 2, rules: 2 });
-    expect([...contentsOf(new TableView(forgery, 'it'))].length).toBeGreaterThan(0);
+    expect([...contentsOf(new ShardView(forgery, 'it'))].length).toBeGreaterThan(0);
     kernel.load(forgery);
     const query = kernel.ask({ explain: true });
     const input = Buffer.from(`${JSON.stringify({ url: `http://a.example${path}` })}\n`);

@@ -1,6 +1,5 @@
 import type { Agent } from '../protocol/agent.js';
 import { shardOf } from '../table/places.js';
-import type { AutomatonView } from './automaton-view.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
 import type {
   AuthorityRecords,
@@ -51,11 +50,6 @@ export class TableView {
   /** @throws RobotsFilterError `usage` if the table is reduced to other product tokens */
   checkAgent(agent: Agent): void {
     this.#first.checkAgent(agent, this.#name);
-  }
-
-  /** All hosts, in the order of the slots. */
-  *hosts(): Iterable<TableHost> {
-    for (const view of this.#present) yield* view.hosts();
   }
 
   /** The offsets of all host records, in the order of the slots. */
@@ -120,11 +114,6 @@ export class TableView {
   /** The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date. */
   recordsOf(authority: Pick<TableAuthority, 'at'>): AuthorityRecords {
     return this.shardAt(authority.at).recordsOf(authority);
-  }
-
-  /** Yields all automata, in the order in which the hosts refer to them. */
-  *automata(): Iterable<AutomatonView> {
-    for (const view of this.#present) yield* view.automata();
   }
 
   /** The shard that an offset lies in. */

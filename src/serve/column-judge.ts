@@ -99,21 +99,32 @@ export class ColumnJudge {
         `${count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
       );
     }
-    const { addedShards } = this.#served;
-    const answer =
-      addedShards === undefined ? new Answer(count, agents, explain) : new ShardAnswer();
-    if (count > 0) this.#session.judgeColumn(asked, count, (outcomes) => answer.add(outcomes));
-    const warned = warn && addedShards === undefined ? this.#warning(asked) : undefined;
-    const frame = answer.frame();
-    return warned === undefined ? frame : Buffer.concat([warned, frame]);
+    const answer = frame(KIND_VERDICTS, this.#columns(asked, count, explain));
+    const warned = warn ? this.#warning(asked) : undefined;
+    return warned === undefined ? answer : Buffer.concat([warned, answer]);
+  }
+
+  /** The columns of the answer; or the shards of hosts, a word for each URL. */
+  #columns(asked: Asked, count: number, explain: boolean): readonly Uint8Array[] {
+    if (this.#served.addedShards !== undefined) {
+      const shards: Buffer[] = [];
+      this.#session.judgeColumn(asked, count, (some) => shards.push(Buffer.from(some)));
+      return shards;
+    }
+    const answer = new Answer(count, asked.agents.length, explain);
+    this.#session.judgeColumn(asked, count, (outcomes) => answer.add(outcomes));
+    return answer.columns();
   }
 
   /** The frame of a warning, if one of the agents likely misspells another. */
   #warning(asked: Asked): Buffer | undefined {
-    if (this.#view.isReduced) return undefined;
+    if (this.#view.isReduced || this.#served.addedShards !== undefined) return undefined;
     if (!this.#warnings.has(asked)) {
       const text = describeMisspeltAgents(asked.agents, this.#named, knownAgents(), 'the table');
-      this.#warnings.set(asked, text === undefined ? undefined : warning(text));
+      this.#warnings.set(
+        asked,
+        text === undefined ? undefined : frame(KIND_WARNING, [Buffer.from(text)]),
+      );
     }
     return this.#warnings.get(asked);
   }
@@ -156,21 +167,15 @@ const NO_RULE = -1;
 
 /** A frame that refuses a request. */
 export function refusal(message: string): Buffer {
-  return messageFrame(KIND_REFUSAL, message);
+  return frame(KIND_REFUSAL, [Buffer.from(message)]);
 }
 
-/** A frame that precedes the answer to a request. */
-function warning(message: string): Buffer {
-  return messageFrame(KIND_WARNING, message);
-}
-
-function messageFrame(kind: number, message: string): Buffer {
-  const text = Buffer.from(message);
-  const frame = Buffer.alloc(ANSWER_BYTES + text.length);
-  frame.writeUInt32LE(kind, ANSWER_KIND);
-  frame.writeUInt32LE(text.length, ANSWER_LENGTH);
-  frame.set(text, ANSWER_BYTES);
-  return frame;
+function frame(kind: number, parts: readonly Uint8Array[]): Buffer {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  const header = Buffer.alloc(ANSWER_BYTES);
+  header.writeUInt32LE(kind, ANSWER_KIND);
+  header.writeUInt32LE(bytes, ANSWER_LENGTH);
+  return Buffer.concat([header, ...parts], ANSWER_BYTES + bytes);
 }
 
 /**
@@ -180,17 +185,14 @@ function messageFrame(kind: number, message: string): Buffer {
 class Answer {
   readonly #count: number;
   readonly #agents: number;
-  /** The frame's header and its verdicts. */
-  readonly #beginning: Buffer;
-  readonly #verdicts: Buffer;
+  readonly #verdicts: Uint8Array;
   readonly #explanation: Explanation | undefined;
   #url = 0;
 
   constructor(count: number, agents: number, explain: boolean) {
     this.#count = count;
     this.#agents = agents;
-    this.#beginning = Buffer.alloc(ANSWER_BYTES + count * agents);
-    this.#verdicts = this.#beginning.subarray(ANSWER_BYTES);
+    this.#verdicts = new Uint8Array(count * agents);
     this.#explanation = explain ? new Explanation(count * agents) : undefined;
   }
 
@@ -200,15 +202,10 @@ class Answer {
     else this.#addExplained(outcomes, this.#explanation);
   }
 
-  /** The frame. All URLs have been added. */
-  frame(): Buffer {
+  /** The columns, once all URLs have been added. */
+  columns(): readonly Uint8Array[] {
     if (this.#url !== this.#count) throw new Error(`${this.#url} of ${this.#count} URLs judged`);
-    const columns = this.#explanation?.columns() ?? [];
-    const bytes = columns.reduce((sum, { length }) => sum + length, this.#verdicts.length);
-    this.#beginning.writeUInt32LE(KIND_VERDICTS, ANSWER_KIND);
-    this.#beginning.writeUInt32LE(bytes, ANSWER_LENGTH);
-    if (columns.length === 0) return this.#beginning;
-    return Buffer.concat([this.#beginning, ...columns], ANSWER_BYTES + bytes);
+    return [this.#verdicts, ...(this.#explanation?.columns() ?? [])];
   }
 
   #addVerdicts(outcomes: Buffer): void {
@@ -232,24 +229,6 @@ class Answer {
         at = explanation.add(place, outcomes, at);
       }
     }
-  }
-}
-
-/** The answer with the shards of hosts: what the kernel wrote, a word for each URL. */
-class ShardAnswer {
-  readonly #parts: Buffer[] = [];
-
-  /** Adds what the kernel wrote, which it may overwrite afterwards. */
-  add(shards: Buffer): void {
-    this.#parts.push(Buffer.from(shards));
-  }
-
-  frame(): Buffer {
-    const bytes = this.#parts.reduce((sum, { length }) => sum + length, 0);
-    const header = Buffer.alloc(ANSWER_BYTES);
-    header.writeUInt32LE(KIND_VERDICTS, ANSWER_KIND);
-    header.writeUInt32LE(bytes, ANSWER_LENGTH);
-    return Buffer.concat([header, ...this.#parts], ANSWER_BYTES + bytes);
   }
 }
 

@@ -1,7 +1,7 @@
-import { readSync, writeSync } from 'node:fs';
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
 import { OFFSET_BYTES } from '../kernel/layout.js';
+import { readSome, sleepBeforeRetry, writeBytes } from '../workers/descriptor.js';
 
 /**
  * The frames of `robots-filter serve`, version 1. docs/serve.md describes them. All numbers are
@@ -72,72 +72,49 @@ export const LIMITS = {
   requestUrlBytes: MAX_REQUEST_URL_BYTES,
 } as const;
 
-/** Milliseconds between two attempts on a descriptor that another program made non-blocking. */
-const RETRY = 1;
-/** A word that never changes, to sleep on. */
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
-
 /** Thrown when nobody reads the answers any longer. */
 export class ClosedError extends Error {}
 
-/** Reads frames from a descriptor, on a thread that may block. */
-export class FrameInput {
-  readonly #descriptor: number;
+/**
+ * Fills `bytes`, the beginning of a frame. Returns false if the input ends before it. Blocks.
+ *
+ * @param part what the bytes are, for messages
+ * @throws RobotsFilterError `input` if the input ends within it, or cannot be read
+ */
+export function beginFrame(input: number, bytes: Uint8Array, part: string): boolean {
+  const read = fill(input, bytes);
+  if (read < bytes.length && read > 0) throw truncated(part, read, bytes.length);
+  return read === bytes.length;
+}
 
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
+/**
+ * Fills `bytes`, a later part of a frame.
+ *
+ * @throws RobotsFilterError `input` if the input ends before all of it, or cannot be read
+ */
+function readPart(input: number, bytes: Uint8Array, part: string): void {
+  const read = fill(input, bytes);
+  if (read < bytes.length) throw truncated(part, read, bytes.length);
+}
 
-  /**
-   * Fills `bytes`, the beginning of a frame. Returns false if the input ends before it.
-   *
-   * @param part what the bytes are, for messages
-   * @throws RobotsFilterError `input` if the input ends within it, or cannot be read
-   */
-  begin(bytes: Uint8Array, part: string): boolean {
-    const read = this.#fill(bytes);
-    if (read === 0 && bytes.length > 0) return false;
-    if (read < bytes.length) throw truncated(part, read, bytes.length);
-    return true;
-  }
-
-  /**
-   * Fills `bytes`, a later part of a frame.
-   *
-   * @throws RobotsFilterError `input` if the input ends before all of it, or cannot be read
-   */
-  read(bytes: Uint8Array, part: string): void {
-    const read = this.#fill(bytes);
-    if (read < bytes.length) throw truncated(part, read, bytes.length);
-  }
-
-  /** Returns the number of bytes before the end of the input. */
-  #fill(bytes: Uint8Array): number {
-    let at = 0;
+/** Returns the number of bytes before the end of the input. */
+function fill(input: number, bytes: Uint8Array): number {
+  let at = 0;
+  try {
     while (at < bytes.length) {
-      const read = this.#some(bytes, at);
+      const read = readSome(input, bytes.subarray(at), null);
       if (read === 0) break;
-      if (read > 0) at += read;
-      else Atomics.wait(NEVER, 0, 0, RETRY);
+      if (read === undefined) sleepBeforeRetry();
+      else at += read;
     }
-    return at;
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'input',
+      `standard input cannot be read (${errorText(cause)}). Connect it to a pipe`,
+      { cause },
+    );
   }
-
-  /** Returns the number of bytes read; 0 at the end, -1 if none can be read for now. */
-  #some(bytes: Uint8Array, at: number): number {
-    try {
-      return readSync(this.#descriptor, bytes, at, bytes.length - at, null);
-    } catch (cause) {
-      const code = errorCode(cause);
-      if (code === 'EOF') return 0;
-      if (code === 'EAGAIN' || code === 'EINTR') return -1;
-      throw new RobotsFilterError(
-        'input',
-        `standard input cannot be read (${errorText(cause)}). Connect it to a pipe`,
-        { cause },
-      );
-    }
-  }
+  return at;
 }
 
 function truncated(part: string, read: number, wanted: number): RobotsFilterError {
@@ -155,22 +132,16 @@ function truncated(part: string, read: number, wanted: number): RobotsFilterErro
  * @throws RobotsFilterError `output`
  */
 export function writeFrame(descriptor: number, bytes: Uint8Array): void {
-  let at = 0;
-  while (at < bytes.length) {
-    try {
-      at += writeSync(descriptor, bytes, at, bytes.length - at);
-    } catch (cause) {
-      const code = errorCode(cause);
-      if (code === 'EPIPE' || code === 'ECONNRESET') throw new ClosedError();
-      if (code !== 'EAGAIN' && code !== 'EINTR') {
-        throw new RobotsFilterError(
-          'output',
-          `standard output cannot be written (${errorText(cause)}). Connect it to a pipe`,
-          { cause },
-        );
-      }
-      Atomics.wait(NEVER, 0, 0, RETRY);
-    }
+  try {
+    writeBytes(descriptor, bytes);
+  } catch (cause) {
+    const code = errorCode(cause);
+    if (code === 'EPIPE' || code === 'ECONNRESET') throw new ClosedError();
+    throw new RobotsFilterError(
+      'output',
+      `standard output cannot be written (${errorText(cause)}). Connect it to a pipe`,
+      { cause },
+    );
   }
 }
 
@@ -194,11 +165,11 @@ export interface Request {
  * @throws RobotsFilterError `input` for a frame that is none
  */
 export function readRequest(
-  input: FrameInput,
+  input: number,
   columnMemory: (count: number, urlBytes: number) => Uint8Array,
 ): Request | undefined {
   const header = Buffer.alloc(REQUEST_BYTES);
-  if (!input.begin(header, 'the header of a request')) return undefined;
+  if (!beginFrame(input, header, 'the header of a request')) return undefined;
   const word = (at: number): number => header.readUInt32LE(at);
   if (word(REQUEST_KIND) !== KIND_JUDGE) {
     throw refusedFrame(`a request of kind ${word(REQUEST_KIND)}`, `The only kind is ${KIND_JUDGE}`);
@@ -217,9 +188,9 @@ export function readRequest(
   checkLimit('URLs', count, MAX_VERDICTS);
   checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
   const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
-  input.read(agents, 'the agents of a request');
+  readPart(input, agents, 'the agents of a request');
   const column = columnMemory(count, urlBytes);
-  input.read(column, 'the URLs of a request');
+  readPart(input, column, 'the URLs of a request');
   rebaseOffsets(new Uint32Array(column.buffer, column.byteOffset, count + 1), urlBytes);
   return {
     agents: agents.toString('utf8', 0, agentsBytes),
@@ -274,7 +245,9 @@ function refusedFrame(what: string, remedy: string): RobotsFilterError {
     'input',
     `standard input has ${what}. ${remedy}: see ${docsPage('serve.md')}`,
   );
-} /** Words of the turns. */
+}
+
+/** Words of the turns. */
 const LOCK = 0;
 const REQUESTS = 1;
 const ANSWERS = 2;

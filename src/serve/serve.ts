@@ -6,8 +6,8 @@ import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
 import { Threads } from '../workers/pool.js';
 import {
+  beginFrame,
   ClosedError,
-  FrameInput,
   GREETING_BYTES,
   LIMITS,
   MAGIC,
@@ -40,7 +40,7 @@ function readGreeting(): boolean {
     );
   }
   const greeting = Buffer.alloc(GREETING_BYTES);
-  if (!new FrameInput(INPUT).begin(greeting, 'the greeting')) return false;
+  if (!beginFrame(INPUT, greeting, 'the greeting')) return false;
   if (greeting.readUInt32LE(0) !== MAGIC) {
     throw new RobotsFilterError(
       'input',

@@ -1,13 +1,6 @@
 import { RobotsFilterError } from '../base/errors.js';
 import { ColumnJudge, refusal, type ServedTable } from './column-judge.js';
-import {
-  ClosedError,
-  FrameInput,
-  type Request,
-  readRequest,
-  Turns,
-  writeFrame,
-} from './protocol.js';
+import { ClosedError, type Request, readRequest, Turns, writeFrame } from './protocol.js';
 
 /** The task of a thread: all requests until the input ends. */
 export interface ServeTask extends ServedTable {
@@ -36,7 +29,6 @@ type ErrorFacts = Pick<RobotsFilterError, 'code' | 'message'>;
 
 /** Answers requests, in turn with the other threads. Blocks its thread. */
 export default function serveRequests(task: ServeTask): ServeEnd {
-  const input = new FrameInput(task.input);
   const turns = new Turns(task.turns);
   let isReading = false;
   try {
@@ -44,7 +36,7 @@ export default function serveRequests(task: ServeTask): ServeEnd {
     const columnMemory = judge.columnMemory.bind(judge);
     for (;;) {
       isReading = true;
-      const taken = turns.request(() => readRequest(input, columnMemory));
+      const taken = turns.request(() => readRequest(task.input, columnMemory));
       isReading = false;
       if (taken === undefined) return { end: 'done' };
       const answer = answerTo(judge, taken.request);

@@ -32,29 +32,66 @@ const RETRY = 1;
 /** A word that never changes, to sleep on. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
+/** Sleeps until a descriptor may be tried again. */
+export function sleepBeforeRetry(): void {
+  Atomics.wait(NEVER, 0, 0, RETRY);
+}
+
 /**
  * Reads the available bytes, and blocks while there are none. Returns the number of bytes read; 0
- * at the end of the input, or when the run is stopped.
+ * at the end of the input; undefined if another program made the descriptor non-blocking, and it
+ * has nothing for now.
  *
  * @param position the byte of a file to read from; `null` for a pipe
+ */
+export function readSome(
+  descriptor: number,
+  room: Uint8Array,
+  position: number | null,
+): number | undefined {
+  try {
+    return readSync(descriptor, room, 0, room.length, position);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EOF') return 0;
+    if (code === 'EAGAIN' || code === 'EINTR') return undefined;
+    throw error;
+  }
+}
+
+/** Writes all bytes, and blocks until they are written. */
+export function writeBytes(descriptor: number, bytes: Uint8Array): void {
+  let at = 0;
+  while (at < bytes.length) {
+    try {
+      at += writeSync(descriptor, bytes, at, bytes.length - at);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code !== 'EAGAIN' && code !== 'EINTR') throw error;
+      sleepBeforeRetry();
+    }
+  }
+}
+
+/**
+ * As `readSome`, for a run: waits for bytes, and returns 0 when the run is stopped, too.
+ *
  * @throws DescriptorError
  */
 export function readInto(
-  ring: Ring,
+  { waits, input }: Ring,
   descriptor: number,
   room: Uint8Array,
   position: number | null,
 ): number {
-  while (!ring.stopped) {
+  while (!waits.stopped) {
     try {
-      return readSync(descriptor, room, 0, room.length, position);
+      const bytes = readSome(descriptor, room, position);
+      if (bytes !== undefined) return bytes;
     } catch (error) {
-      const code = errorCode(error);
-      if (code === 'EOF') return 0;
-      if (code !== 'EAGAIN' && code !== 'EINTR')
-        throw new DescriptorError('input', error, ring.input.read);
-      ring.waits.pause(RETRY);
+      throw new DescriptorError('input', error, input.read);
     }
+    waits.pause(RETRY);
   }
   return 0;
 }
@@ -65,24 +102,12 @@ export function readInto(
  *
  * @throws DescriptorError
  */
-export function writeAll(ring: Ring, slot: number, descriptor: number): void {
-  const bytes = ring.slots.output(slot);
-  if (bytes.length > 0) ring.writer.beginWrite(slot);
-  let from = 0;
-  while (from < bytes.length) {
-    const written = writeSome(descriptor, bytes, from);
-    from += written;
-    if (written === 0) Atomics.wait(NEVER, 0, 0, RETRY);
-  }
-}
-
-/** Writes as much as the descriptor accepts at once; 0 if it accepts nothing for now. */
-function writeSome(descriptor: number, bytes: Uint8Array, from: number): number {
+export function writeAll({ slots, writer }: Ring, slot: number, descriptor: number): void {
+  const bytes = slots.output(slot);
+  if (bytes.length > 0) writer.beginWrite(slot);
   try {
-    return writeSync(descriptor, bytes, from, bytes.length - from);
+    writeBytes(descriptor, bytes);
   } catch (error) {
-    const code = errorCode(error);
-    if (code === 'EAGAIN' || code === 'EINTR') return 0;
     throw new DescriptorError('output', error);
   }
 }

@@ -65,7 +65,8 @@ export async function dividedJudge(
   const division = new Division({ ring, kernel, worker, query, regions, banks: banks.length });
   const judges: BankJudge[] = [];
   for (const bank of banks) judges.push(new BankJudge(await bind(bank.memory), bank, worker));
-  return new DividedBatchJudge(ring, worker, division, judges);
+  const judge = new DividedBatchJudge(ring, worker, division, judges);
+  return (batch, sink) => judge.judge(batch, sink);
 }
 
 /**
@@ -73,7 +74,7 @@ export async function dividedJudge(
  * banks of its hosts, the shares are judged, and their outputs are merged in the order of the
  * lines. A share is judged when the merger needs its next line.
  */
-class DividedBatchJudge implements BatchJudge {
+class DividedBatchJudge {
   readonly #ring: Ring;
   readonly #worker: number;
   readonly #division: Division;
@@ -217,13 +218,7 @@ class BankJudge {
     this.#worker = worker;
     this.#memory = new Uint8Array(memory.buffer);
     this.#places = places + worker * placesStride;
-    this.task = new BatchTask({
-      kernel,
-      memory: memory.buffer,
-      regions,
-      worker,
-      query,
-    });
+    this.task = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
   }
 
   /** Begins a share of a batch. */
@@ -241,7 +236,7 @@ class BankJudge {
 
   /** Whether lines are left. */
   get isUnfinished(): boolean {
-    return (this.task.words[TASK_LINES / 4] as number) < this.#lines;
+    return this.task.lines < this.#lines;
   }
 
   /**
@@ -253,18 +248,21 @@ class BankJudge {
    */
   run(lineBase: number | undefined): ShareOutput {
     const { task } = this;
-    const first = task.words[TASK_LINES / 4] as number;
+    const first = task.lines;
     if (this.result === RUN_RULES_FULL) task.pruneRules();
     if (lineBase !== undefined) task.setLineBase(lineBase);
     task.emptyOutput();
     this.result = task.run();
-    const end = task.words[TASK_LINES / 4] as number;
     const address = task.output;
     return {
       bytes: this.#memory.subarray(address, address + task.outputBytes),
       address,
       first,
-      ends: new Uint32Array(this.#memory.buffer, this.#places + PLACE_BYTES * first, end - first),
+      ends: new Uint32Array(
+        this.#memory.buffer,
+        this.#places + PLACE_BYTES * first,
+        task.lines - first,
+      ),
     };
   }
 

@@ -8,89 +8,6 @@ import { errorCode, errorText } from '../files/system-error.js';
 import { MainThread } from './main-thread.js';
 import type { Executor, Task, TaskEnd } from './messages.js';
 
-/**
- * The threads of a process that judge. They start with the pool, while the table is loaded. Idle
- * threads do not keep the process alive.
- */
-export class Pool implements Executor {
-  readonly threads: number;
-  readonly mayBlock = true;
-  readonly kernel: string | undefined;
-  readonly #threads: Threads<Task, TaskEnd>;
-
-  /**
-   * @param options.threads threads that judge; one for each core is fastest
-   * @param options.reader whether to start an additional thread that reads a pipe
-   * @param options.kernel URL of another module with an `instantiateKernel`, for tests
-   * @param options.heapMebibytes limit of a thread's heap; by default Node's own
-   * @throws RobotsFilterError `worker` if a thread cannot be started
-   */
-  constructor(options: {
-    threads: number;
-    reader?: boolean;
-    kernel?: string;
-    heapMebibytes?: number;
-  }) {
-    this.threads = options.threads;
-    this.kernel = options.kernel;
-    this.#threads = new Threads(options.threads + (options.reader ? 1 : 0), {
-      heapMebibytes: options.heapMebibytes,
-    });
-  }
-
-  run(task: Task): Promise<TaskEnd> {
-    return this.#threads.run(task);
-  }
-
-  async close(): Promise<void> {
-    await this.#threads.close();
-  }
-}
-
-/**
- * A pool in which the calling thread judges too, which saves the start of a thread. The calling
- * thread judges only if the run goes from a file to a file. There the workers read and write, and
- * none of them waits for a pipe.
- */
-export class JointPool implements Executor {
-  readonly threads: number;
-  readonly mayBlock = true;
-  readonly kernel: string | undefined;
-  readonly #pool: Pool;
-
-  /**
-   * @param options.threads threads that judge, the calling one included; at least 1
-   * @param options.kernel URL of another module with an `instantiateKernel`, for tests
-   */
-  constructor(options: { threads: number; kernel?: string }) {
-    this.threads = options.threads;
-    this.kernel = options.kernel;
-    this.#pool = new Pool({ ...options, threads: options.threads - 1 });
-  }
-
-  async run(task: Task): Promise<TaskEnd> {
-    if (!this.#isHere(task)) return this.#pool.run(task);
-    return new MainThread(this.kernel).run(task);
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
-  }
-
-  /**
-   * Whether the calling thread carries out the task. It takes the last worker's task, so that the
-   * other threads have theirs by then.
-   */
-  #isHere(task: Task): boolean {
-    return (
-      task.role === 'compute' &&
-      task.worker === this.threads - 1 &&
-      task.input?.kind === 'file' &&
-      task.output !== undefined
-    );
-  }
-}
-
 /** A thread, and whether it carries out a task. */
 interface ThreadOfPool<Task, Result> {
   readonly thread: Thread<Task, Result>;
@@ -159,6 +76,59 @@ export class Threads<Task, Result> {
     } catch (error) {
       throw startError(error) ?? error;
     }
+  }
+}
+
+/**
+ * The threads of a process that judge. They start with the pool, while the table is loaded. Idle
+ * threads do not keep the process alive.
+ */
+export class Pool extends Threads<Task, TaskEnd> implements Executor {
+  readonly threads: number;
+  readonly mayBlock = true;
+  readonly kernel: string | undefined;
+  readonly #joins: boolean;
+
+  /**
+   * @param options.threads threads that judge; one for each core is fastest
+   * @param options.reader whether to start an additional thread that reads a pipe
+   * @param options.joins whether the calling thread is one of those that judge, which saves the
+   *   start of a thread. It then judges if the run goes from a file to a file: there the workers
+   *   read and write, and none of them waits for a pipe
+   * @param options.kernel URL of another module with an `instantiateKernel`, for tests
+   * @param options.heapMebibytes limit of a thread's heap; by default Node's own
+   * @throws RobotsFilterError `worker` if a thread cannot be started
+   */
+  constructor(options: {
+    threads: number;
+    reader?: boolean;
+    joins?: boolean;
+    kernel?: string;
+    heapMebibytes?: number;
+  }) {
+    const { threads, reader = false, joins = false, kernel, heapMebibytes } = options;
+    super(threads + (reader ? 1 : 0) - (joins ? 1 : 0), { heapMebibytes });
+    this.threads = threads;
+    this.kernel = kernel;
+    this.#joins = joins;
+  }
+
+  override async run(task: Task): Promise<TaskEnd> {
+    return this.#isHere(task) ? new MainThread(this.kernel).run(task) : super.run(task);
+  }
+
+  /**
+   * Whether the calling thread carries out the task. It takes the last worker's task, so that the
+   * other threads have theirs by then.
+   */
+  #isHere(task: Task): boolean {
+    return (
+      this.#joins &&
+      task.role === 'compute' &&
+      task.worker === this.threads - 1 &&
+      task.input?.kind === 'file' &&
+      task.output !== undefined
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import {
   RingBatchSink,
   RingBatchSource,
 } from './batch-ends.js';
-import { type BatchJudge, type BatchKernel, BatchTask, WholeBatchJudge } from './batch-task.js';
+import { type BatchJudge, type BatchKernel, BatchTask, wholeBatchJudge } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
@@ -46,7 +46,7 @@ async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
   const { regions, memory } = ring;
   const kernel = await bind(task.memory);
   const own = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
-  return new WholeBatchJudge(ring, own);
+  return wholeBatchJudge(ring, own);
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): Promise<TaskEnd> {
@@ -60,7 +60,7 @@ async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): P
   let yielded = process.uptime();
   let batch = await source.next();
   while (batch !== undefined) {
-    const result = await judge.judge(batch, sink);
+    const result = await judge(batch, sink);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
     // If the workers read and write, the event loop only has to receive signals.

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { RobotsFilterError } from '../../src/base/errors.js';
 import type { Run } from '../../src/pipeline/run.js';
 import type { Executor } from '../../src/workers/messages.js';
-import { JointPool, Pool } from '../../src/workers/pool.js';
+import { Pool } from '../../src/workers/pool.js';
 import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 
@@ -37,7 +37,7 @@ const pools = new Map<string, Executor>();
 export function dyingPool(threads: number, joint = false): Executor {
   const name = `${threads} ${joint}`;
   const options = { threads, reader: true, kernel: DYING_KERNEL, heapMebibytes: 48 };
-  const pool = pools.get(name) ?? (joint ? new JointPool(options) : new Pool(options));
+  const pool = pools.get(name) ?? new Pool({ ...options, joins: joint });
   pools.set(name, pool);
   return pool;
 }

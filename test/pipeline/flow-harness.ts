@@ -18,14 +18,14 @@ import type { BadRecord } from '../../src/pipeline/bad-record.js';
 import { Run } from '../../src/pipeline/run.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import type { Executor } from '../../src/workers/messages.js';
-import { JointPool, Pool } from '../../src/workers/pool.js';
+import { Pool } from '../../src/workers/pool.js';
 import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
 
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
 /** The smallest possible module: the fake kernel needs none. */
 const NO_MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 
-const pools = new Map<string, Pool | JointPool>();
+const pools = new Map<string, Pool>();
 
 /** An executor with the fake kernel on this many threads; on the main thread if there are none. */
 export function fakePool(threads: number): Executor {
@@ -34,7 +34,10 @@ export function fakePool(threads: number): Executor {
 
 /** An executor with the fake kernel on this many threads, including the main thread if possible. */
 export function fakeJointPool(threads: number): Executor {
-  return onlyPool(`joint ${threads}`, () => new JointPool({ threads, kernel: FAKE_KERNEL }));
+  return onlyPool(
+    `joint ${threads}`,
+    () => new Pool({ threads, joins: true, kernel: FAKE_KERNEL }),
+  );
 }
 
 function fakeThreads(threads: number): Executor {
@@ -42,7 +45,7 @@ function fakeThreads(threads: number): Executor {
 }
 
 /** One pool for each kind and number of threads, since starting threads takes long. */
-function onlyPool(name: string, create: () => Pool | JointPool): Executor {
+function onlyPool(name: string, create: () => Pool): Executor {
   const pool = pools.get(name) ?? create();
   pools.set(name, pool);
   return pool;

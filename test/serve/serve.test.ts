@@ -7,7 +7,7 @@ import { Table, tableMemory } from '../../src/judge/table.js';
 import { TABLE_ADDRESS } from '../../src/judge/table-memory.js';
 import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { ColumnJudge } from '../../src/serve/column-judge.js';
-import { columnBytes, FrameInput, LIMITS, readRequest } from '../../src/serve/protocol.js';
+import { columnBytes, LIMITS, readRequest } from '../../src/serve/protocol.js';
 import { ended, Workplace } from '../cli/command-line.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
@@ -228,7 +228,7 @@ describe('a request', () => {
       taken = columnBytes(count, urlBytes);
       return new Uint8Array(taken);
     };
-    expect(() => readRequest(new FrameInput(descriptor), memory)).toThrow(message);
+    expect(() => readRequest(descriptor, memory)).toThrow(message);
     // A number beyond its limit allocates nothing.
     expect(taken).toBeLessThan(1000);
   });

@@ -6,23 +6,29 @@ import { Threads } from '../../src/workers/pool.js';
 /** The refusal of the system, and when it occurs, as Node reports it. */
 const refusal = vi.hoisted(() => ({ at: '', code: 'ERR_WORKER_INIT_FAILED', message: '' }));
 
-vi.mock('../../src/workers/pool.js', () => ({
-  loadPiscina: () =>
-    class {
-      constructor() {
-        if (refusal.at === 'construction') throw this.#error();
-      }
-      once(): void {}
-      on(): void {}
-      async run(): Promise<never> {
-        throw this.#error();
-      }
-      async destroy(): Promise<void> {}
-      #error(): Error {
-        return Object.assign(new Error(refusal.message), { code: refusal.code });
-      }
-    },
-}));
+class RefusedPiscina {
+  constructor() {
+    if (refusal.at === 'construction') throw this.#error();
+  }
+  once(): void {}
+  on(): void {}
+  async run(): Promise<never> {
+    throw this.#error();
+  }
+  async destroy(): Promise<void> {}
+  #error(): Error {
+    return Object.assign(new Error(refusal.message), { code: refusal.code });
+  }
+}
+
+vi.mock('node:module', async (importOriginal) => {
+  const { createRequire, ...module } = await importOriginal<typeof import('node:module')>();
+  return {
+    ...module,
+    createRequire: (file: string) => (id: string) =>
+      id.includes('piscina') ? { Piscina: RefusedPiscina } : createRequire(file)(id),
+  };
+});
 
 const OPTIONS = { heapMebibytes: undefined };
 const REMEDY =

@@ -140,10 +140,10 @@ async function startExecutor(
   if ((options.threads === undefined && isSmall) || !hasWorkingDirectory()) {
     return new MainThread();
   }
-  const { JointPool, Pool } = await import('../../workers/pool.js');
+  const { Pool } = await import('../../workers/pool.js');
   // Run describes who reads and writes in each case. The main thread writes Parquet.
   const isNonBlocking = survey.isOutputNonBlocking && !output.isParquet;
-  if (bytes !== undefined && isNonBlocking) return new JointPool({ threads });
+  if (bytes !== undefined && isNonBlocking) return new Pool({ threads, joins: true });
   const reader = survey.hasPipe && bytes === undefined && (threads === 1 || !isNonBlocking);
   return new Pool({ threads, reader });
 }

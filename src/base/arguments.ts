@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { inspect, types } from 'node:util';
-import { DIGIT_0, DIGIT_9, DOT, HYPHEN, LOWER_A, LOWER_CASE_BIT, LOWER_Z, SLASH } from './ascii.js';
+import { DOT, HYPHEN, SLASH } from './ascii.js';
+import { isDigit, isLetter } from './characters.js';
 import { RobotsFilterError } from './errors.js';
 
 const encoder = new TextEncoder();
@@ -242,13 +243,4 @@ export function checkItems(call: string, items: unknown): void {
   }
   const shown = isStream ? 'a stream of bytes' : shownValue(items);
   throw new RobotsFilterError('usage', `what ${call} takes URLs from is ${shown}. ${remedy}`);
-}
-
-function isLetter(unit: number): boolean {
-  const lower = unit | LOWER_CASE_BIT;
-  return lower >= LOWER_A && lower <= LOWER_Z;
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= DIGIT_0 && unit <= DIGIT_9;
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatFieldPath, parseFieldPath } from '../base/arguments.js';
+import { isDigits } from '../base/characters.js';
 import { formatNumber } from './report/numbers.js';
 import type { COMMAND_NAMES } from './usage-error.js';
 
@@ -52,11 +53,6 @@ export const OUTPUT_GROUP = 'Output';
 export const PERFORMANCE_GROUP = 'Performance';
 export const MESSAGES_GROUP = 'Messages';
 export const HELP_GROUP = 'Help';
-
-/** Whether a text is one or more digits. */
-export function isDigits(text: string): boolean {
-  return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
-}
 
 /**
  * Makes a parser of decimal whole numbers, whose error names both bounds.

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, DIGIT_0, LOWER_U } from '../base/ascii.js';
-import { isDigit } from '../protocol/agent.js';
+import { isDigit } from '../base/characters.js';
 import type { Authority } from '../protocol/authority.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
 import { displaySource } from '../table/display-text.js';

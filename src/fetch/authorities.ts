@@ -10,13 +10,13 @@ import {
   SPACE,
   TAB,
 } from '../base/ascii.js';
+import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
 import { RecordLocator } from '../kernel/session.js';
 import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { DescriptorSource } from '../pipeline/input/raw-input.js';
-import { isDigit } from '../protocol/agent.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
 import { nameOfAuthority } from '../sources/item.js';
 import type { FetchAuthority } from './result.js';

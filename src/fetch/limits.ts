@@ -1,6 +1,6 @@
 import { DELETE, SPACE } from '../base/ascii.js';
+import { isDigit, isLetter } from '../base/characters.js';
 import { FOLLOWED_REDIRECTS } from '../http/url.js';
-import { isDigit, isLetter } from '../protocol/agent.js';
 import { DAY, MAX_BYTES, MIN_BYTES, type Profile } from '../protocol/verdict.js';
 
 /*

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync, type Stats } from 'node:fs';
 import {
   type FileHandle,
   open,
@@ -58,10 +58,7 @@ export class ReplacementFile {
   /** @throws RobotsFilterError `output` if the file cannot be written */
   static async create(path: string): Promise<ReplacementFile> {
     try {
-      const existing = await stat(path).catch((error: unknown) => {
-        if (errorCode(error) === 'ENOENT') return undefined;
-        throw error;
-      });
+      const existing = await statusOf(path);
       if (existing?.isDirectory())
         throw new RobotsFilterError('output', `${path}: is a directory. Name a file in it.`);
       if (existing?.isSocket())
@@ -317,12 +314,17 @@ export class ReplacementDirectory {
   }
 }
 
-/** The names in a directory; none if it does not exist. */
-async function namesIn(target: string, path: string): Promise<readonly string[]> {
-  const status = await stat(target).catch((error: unknown) => {
+/** The status of a file; `undefined` if it does not exist. */
+function statusOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
+}
+
+/** The names in a directory; none if it does not exist. */
+async function namesIn(target: string, path: string): Promise<readonly string[]> {
+  const status = await statusOf(target);
   if (status === undefined) return [];
   if (status.isDirectory()) return readdir(target);
   throw new RobotsFilterError('output', `${path}: is no directory. Name a new one`);

@@ -89,6 +89,14 @@ export function systemRemedy(error: unknown, attempt: Attempt): string | undefin
   return REMEDIES[attempt].get(errorCode(error));
 }
 
+/** The error for a file that cannot be read. */
+export function unreadable(path: string, cause: unknown): RobotsFilterError {
+  const remedy =
+    systemRemedy(cause, 'read') ??
+    `cannot be read (${errorText(cause)}). Try again, or name a copy of it`;
+  return new RobotsFilterError('input', `${path}: ${remedy}.`, { cause });
+}
+
 /** The error for a file or directory that cannot be written; a RobotsFilterError stays itself. */
 export function unwritable(path: string, cause: unknown): RobotsFilterError {
   if (cause instanceof RobotsFilterError) return cause;
@@ -96,7 +104,9 @@ export function unwritable(path: string, cause: unknown): RobotsFilterError {
     systemRemedy(cause, 'replace') ??
     `cannot be written (${errorText(cause)}). Choose another place`;
   return new RobotsFilterError('output', `${path}: ${remedy}.`, { cause });
-} /**
+}
+
+/**
  * Whether the process has a working directory, which somebody may have deleted. Node asks for the
  * directory whenever it starts a thread, and ends the thread if there is none.
  */

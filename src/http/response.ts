@@ -1,4 +1,5 @@
 import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../base/ascii.js';
+import { isWhiteSpace } from '../base/characters.js';
 import { contentEncodings } from './body.js';
 
 /**
@@ -288,7 +289,7 @@ export function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
 /** Whether a line may begin with a name: with its first letter, or with white space. */
 function mayBe(header: Buffer, start: number, name: string): boolean {
   const first = header[start] as number;
-  return isSpace(first) || (first | LOWER_CASE_BIT) === name.charCodeAt(0);
+  return isWhiteSpace(first) || (first | LOWER_CASE_BIT) === name.charCodeAt(0);
 }
 
 function plain(value: string): string {
@@ -317,11 +318,7 @@ export function lengthOf(text: string): number | undefined {
 export function textOf(bytes: Buffer, start: number, end: number): string {
   let first = start;
   let last = end;
-  while (first < last && isSpace(bytes[first])) first++;
-  while (last > first && isSpace(bytes[last - 1])) last--;
+  while (first < last && isWhiteSpace(bytes[first])) first++;
+  while (last > first && isWhiteSpace(bytes[last - 1])) last--;
   return bytes.toString('latin1', first, last);
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === SPACE || byte === TAB || byte === CR || byte === LF;
 }

@@ -1,4 +1,4 @@
-import { PairCache } from '../base/pair-cache.js';
+import { PairCache } from '../base/maps.js';
 import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
 import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';

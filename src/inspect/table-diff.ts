@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { PairCache } from '../base/pair-cache.js';
+import { PairCache } from '../base/maps.js';
 import { differingPaths } from '../patterns/differing-paths.js';
 import { type Reach, reachOf } from '../patterns/reach.js';
 import { rankedRule } from '../patterns/rules.js';

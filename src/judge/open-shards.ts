@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { kindName, openUnwaiting, readToEnd } from '../files/openings.js';
-import { errorCode } from '../files/system-error.js';
+import { errorCode, unreadable } from '../files/system-error.js';
 import { Arena, createMemory, MAX_PAGES, PAGE_BYTES } from '../kernel/kernel.js';
 import { SECTION_NAMES, type TableHeader } from '../table/check.js';
 import { CACHE_LINE_BYTES, TAIL_BYTES } from '../table/format.js';
@@ -27,7 +27,6 @@ import {
   type TableMemory,
   type TableReading,
   tableOfShards,
-  unreadable,
 } from './table-memory.js';
 
 const COPY_AGAIN = 'copy the whole directory again, or compile it again';

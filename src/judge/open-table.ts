@@ -7,19 +7,14 @@ import {
   decompressed,
 } from '../files/compression.js';
 import { openToRead } from '../files/openings.js';
+import { unreadable } from '../files/system-error.js';
 import { Checksum } from '../kernel/hashes.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from '../kernel/kernel.js';
 import { checkBeginning, statedLength } from '../table/check.js';
 import { HEADER_BYTES, TAIL_BYTES } from '../table/format.js';
 import { beginsAsManifest } from '../table/manifest.js';
 import { READ_BYTES, readAll, readHead, readPieces } from './read-table.js';
-import {
-  placedTable,
-  TABLE_ADDRESS,
-  type TableMemory,
-  type TableReading,
-  unreadable,
-} from './table-memory.js';
+import { placedTable, TABLE_ADDRESS, type TableMemory, type TableReading } from './table-memory.js';
 
 function manifestFromPipe(path: string): RobotsFilterError {
   const what = `${path}: a manifest that is no file does not tell where its parts are`;

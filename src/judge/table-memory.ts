@@ -1,5 +1,3 @@
-import { RobotsFilterError } from '../base/errors.js';
-import { errorText, systemRemedy } from '../files/system-error.js';
 import { checksum } from '../kernel/hashes.js';
 import { Arena, createMemory } from '../kernel/kernel.js';
 import type { QueryTable } from '../kernel/query.js';
@@ -225,13 +223,6 @@ export function emptyTable(profile: Profile): TableMemory {
     compiledBytes: 0,
     sections: Object.fromEntries(sections) as TableHeader['sections'],
   });
-}
-
-/** The error for a table that cannot be read. */
-export function unreadable(path: string, cause: unknown): RobotsFilterError {
-  const remedy =
-    systemRemedy(cause, 'read') ?? `cannot be read (${errorText(cause)}). Copy the table again`;
-  return new RobotsFilterError('input', `${path}: ${remedy}`, { cause });
 }
 
 /**

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import { addressRefusal } from '../base/addresses.js';
 import { ASTERISK, SLASH } from '../base/ascii.js';
+import { isDigit, isLetter } from '../base/characters.js';
+import { addTo } from '../base/maps.js';
 import {
   findNeverDeciding,
   type NeverDeciding,
   type Precedence,
 } from '../patterns/never-deciding.js';
 import { FILE_WORK, rankedRules, type WorkBudget } from '../patterns/rules.js';
-import { isDigit, isLetter } from '../protocol/agent.js';
 import { type Authority, parseAuthority } from '../protocol/authority.js';
 import type { KnownAgent } from '../protocol/known-agent.js';
 import { type AgentNames, agentNames, type CheckContext, listedLines, quoted } from './check.js';
@@ -221,10 +222,7 @@ function groupsOfSameAgents(groups: readonly DocumentGroup[]): Iterable<Document
     tokens.delete('');
     // A group without a crawler has no paths to decide on.
     if (tokens.size === 0) continue;
-    const key = [...tokens].sort().join();
-    const same = byAgents.get(key);
-    if (same === undefined) byAgents.set(key, [group]);
-    else same.push(group);
+    addTo(byAgents, [...tokens].sort().join(), group);
   }
   return byAgents.values();
 }
@@ -448,9 +446,7 @@ function checkSitemaps({ document, findings, authority, explained }: CheckContex
       continue;
     }
     if (authority === undefined) continue;
-    const same = elsewhere.get(target.host);
-    if (same === undefined) elsewhere.set(target.host, [line]);
-    else same.push(line);
+    addTo(elsewhere, target.host, line);
   }
   for (const [host, lines] of elsewhere) {
     const [first, ...others] = lines as [DocumentLine];

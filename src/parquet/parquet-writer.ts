@@ -1,4 +1,5 @@
 import { RobotsFilterError } from '../base/errors.js';
+import { isObject } from '../base/maps.js';
 import {
   type AddedColumn,
   type AddedValues,
@@ -390,10 +391,6 @@ function parsed(value: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

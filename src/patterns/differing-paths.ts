@@ -20,7 +20,8 @@ import {
   SLASH,
   SPACE,
 } from '../base/ascii.js';
-import { isDigit, isUnreserved } from '../protocol/agent.js';
+import { isDigit } from '../base/characters.js';
+import { isUnreserved } from '../protocol/agent.js';
 import {
   ANYTHING,
   DEAD,

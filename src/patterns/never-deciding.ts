@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { addTo } from '../base/maps.js';
 import {
   byPrecedence,
   isAllow,
@@ -176,12 +177,6 @@ class WildcardIndex {
     }
     return [...candidates];
   }
-}
-
-function addTo<Key, Item>(map: Map<Key, Item[]>, key: Key, item: Item): void {
-  const items = map.get(key);
-  if (items === undefined) map.set(key, [item]);
-  else items.push(item);
 }
 
 /** Up to four bytes, and how many they are, as a number. */

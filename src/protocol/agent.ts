@@ -1,17 +1,6 @@
 import { shownValue } from '../base/arguments.js';
-import {
-  CR,
-  DIGIT_0,
-  DIGIT_9,
-  HYPHEN,
-  LF,
-  LOWER_A,
-  LOWER_CASE_BIT,
-  LOWER_Z,
-  UNDERSCORE,
-  UPPER_A,
-  UPPER_Z,
-} from '../base/ascii.js';
+import { CR, HYPHEN, LF, LOWER_CASE_BIT, UNDERSCORE, UPPER_A, UPPER_Z } from '../base/ascii.js';
+import { isDigit, isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import type { Profile } from './verdict.js';
 
@@ -267,17 +256,6 @@ export function lowerCaseAscii(text: string): string {
     copied = at + 1;
   }
   return copied === 0 ? text : lower + text.slice(copied);
-}
-
-/** Whether a byte is an ASCII letter. */
-export function isLetter(byte: number): boolean {
-  const lower = byte | LOWER_CASE_BIT;
-  return lower >= LOWER_A && lower <= LOWER_Z;
-}
-
-/** Whether a byte is an ASCII digit. */
-export function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_9;
 }
 
 /** Whether a byte is `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */

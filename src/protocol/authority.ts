@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
 import { shownValue } from '../base/arguments.js';
 import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE } from '../base/ascii.js';
+import { isDigit, isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { isDigit, isLetter } from './agent.js';
 
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';

@@ -1,5 +1,5 @@
 import { DOT } from '../base/ascii.js';
-import { isDigit } from './agent.js';
+import { isDigit } from '../base/characters.js';
 import type { CrawlDelay, Group, RobotsFile } from './robots-file.js';
 import type { Profile } from './verdict.js';
 

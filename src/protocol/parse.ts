@@ -8,8 +8,9 @@ import {
   SLASH,
   SPACE,
 } from '../base/ascii.js';
+import { isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { endOfProductToken, isLetter, isLineEnd, type ProductTokens } from './agent.js';
+import { endOfProductToken, isLineEnd, type ProductTokens } from './agent.js';
 import { endOfLastLine, type Text, textOf, utf16Order } from './encoding.js';
 import { crawlDelaySeconds } from './fields.js';
 import { GRAMMARS, type Grammar, type Key, LineCursor, RecordCursor } from './lines.js';

@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { isDigit, isLetter } from './agent.js';
+import { isDigit, isLetter } from '../base/characters.js';
 import { parseAuthority } from './authority.js';
 import { crawlDelaySeconds, type KeptRecord, type RecordKind, recipients } from './fields.js';
 

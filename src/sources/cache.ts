@@ -2,11 +2,11 @@ import type { Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { HYPHEN, UNDERSCORE, UPPER_A, UPPER_Z } from '../base/ascii.js';
+import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { ARC_ADVICE, describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
-import { isDigit } from '../protocol/agent.js';
 import type { Authority } from '../protocol/authority.js';
 import {
   ARCHIVE_ENDINGS,

@@ -1,4 +1,5 @@
 import { printableJson } from '../base/control-characters.js';
+import { isObject } from '../base/maps.js';
 import { type Authority, agree, parseAuthority } from '../protocol/authority.js';
 import {
   type AccessResult,
@@ -84,12 +85,6 @@ export interface FetchRecord {
   readonly unreachableAfter: number | undefined;
   readonly lastSuccess: LastSuccess | undefined;
   readonly discarded: string | undefined;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string | undefined {

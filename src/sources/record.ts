@@ -6,15 +6,14 @@ import {
   CLOSE_BRACE,
   COLON,
   COMMA,
-  CR,
   DELETE,
   DIGIT_0,
-  LF,
   OPEN_BRACE,
   QUOTE,
   SPACE,
-  TAB,
 } from '../base/ascii.js';
+import { isWhiteSpace } from '../base/characters.js';
+import { isObject } from '../base/maps.js';
 import { findMagic } from '../files/magic.js';
 import { MISDECODED, unsupportedBody } from '../files/unsupported-formats.js';
 import { isZlib } from '../http/body.js';
@@ -137,10 +136,6 @@ function shown(value: unknown): string {
 
 function quoted(text: string): string {
   return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isMissing(value: unknown): value is null | undefined {
@@ -477,8 +472,4 @@ function holdsRules(decode: () => Buffer): boolean {
   } catch {
     return false;
   }
-}
-
-function isWhiteSpace(byte: number | undefined): boolean {
-  return byte === SPACE || byte === TAB || byte === CR || byte === LF;
 }

@@ -1,7 +1,7 @@
 import { BACKSLASH, LOWER_A, LOWER_CASE_BIT, LOWER_F, LOWER_U, QUOTE } from '../base/ascii.js';
+import { isDigit } from '../base/characters.js';
 import { isControl } from '../base/control-characters.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { isDigit } from '../protocol/agent.js';
 import type { SectionName } from '../table/check.js';
 import { ESCAPE_GROWTH, UNESCAPED } from '../table/display-text.js';
 import { TEXT_LENGTH_BYTES, TEXT_LIMIT } from '../table/format.js';

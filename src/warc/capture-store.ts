@@ -1,3 +1,4 @@
+import { addTo } from '../base/maps.js';
 import { ByteStore, type HashKey, hashBytes, Uint32List } from '../compile/byte-store.js';
 
 /** Words of a capture. The first two hold its date, as a floating-point number. */
@@ -145,9 +146,7 @@ export class LeftOutCaptures {
       if (!hashes.has(words.get(at))) continue;
       const file = words.get(at + 1);
       const offset = words.get(at + 2) * WORD + words.get(at + 3);
-      const known = places.get(file);
-      if (known === undefined) places.set(file, [offset]);
-      else known.push(offset);
+      addTo(places, file, offset);
     }
     return places;
   }

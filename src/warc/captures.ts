@@ -9,6 +9,7 @@ import {
   PLUS,
   SPACE,
 } from '../base/ascii.js';
+import { isDigit } from '../base/characters.js';
 import { parseUrl } from '../http/url.js';
 import { withoutFinalDot } from '../protocol/authority.js';
 import type { WarcHeader } from './header.js';
@@ -98,10 +99,6 @@ function isCanonicalRobotsUrl(text: string): boolean {
 
 function isLowerCase(unit: number): boolean {
   return unit >= LOWER_A && unit <= LOWER_Z;
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= DIGIT_0 && unit <= DIGIT_9;
 }
 
 /** The canonical form of a URL: see `captureUrl`. */

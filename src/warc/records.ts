@@ -1,4 +1,5 @@
-import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../base/ascii.js';
+import { CR, DOT, LF } from '../base/ascii.js';
+import { isDigit } from '../base/characters.js';
 import { startsWith } from '../files/magic.js';
 import { ARC_MAGIC } from '../files/unsupported-formats.js';
 import { endOfHeader } from '../http/response.js';
@@ -485,8 +486,4 @@ function endOfDigits(bytes: Buffer, start: number): number {
   let at = start;
   while (at < start + MOST_DIGITS && isDigit(bytes[at])) at++;
   return at;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_9;
 }

@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { PairCache } from '../../base/pair-cache.js';
+import { PairCache } from '../../base/maps.js';
 import { ReplacementFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';

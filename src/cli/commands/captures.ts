@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { RobotsFilterError } from '../../base/errors.js';
 import { drawKey } from '../../compile/byte-store.js';
 import { inputName, kindName } from '../../files/openings.js';
+import { unreadable } from '../../files/system-error.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
 import {
@@ -20,7 +21,6 @@ import { TextBatches } from '../report/rows.js';
 import { SUCCESS } from '../usage-error.js';
 import { CacheWarnings, readingOf } from './compile-caches.js';
 import { listLines } from './list-lines.js';
-import { unreadable } from './path-kind.js';
 
 /**
  * `robots-filter captures`: prints the captures of robots.txt files in WARC files, as NDJSON.

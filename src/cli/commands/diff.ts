@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { TableBuilder } from '../../compile/table-builder.js';
+import { unreadable } from '../../files/system-error.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { type AgentChange, TableDiff } from '../../inspect/table-diff.js';
 import { Robots } from '../../judge/robots.js';
@@ -35,7 +36,7 @@ import { authorityLabel } from '../report/run-rules.js';
 import { DIFFERENT, SUCCESS, usageError } from '../usage-error.js';
 import { checkProfile, refuseEmptyTable } from './filter-table.js';
 import { noteEmptyList, urlsOf } from './list-lines.js';
-import { kindOfPath, type PathKind, unreadable } from './path-kind.js';
+import { kindOfPath, type PathKind } from './path-kind.js';
 import { compileWithRecords } from './table-with-records.js';
 
 /** The host in the table of a single robots.txt. */

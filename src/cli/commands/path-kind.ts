@@ -3,12 +3,7 @@ import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';
 import { compressionOf } from '../../files/compression.js';
 import { inputName, readWhole, STANDARD_INPUT } from '../../files/openings.js';
-import {
-  describeSystemError,
-  errorCode,
-  errorText,
-  systemRemedy,
-} from '../../files/system-error.js';
+import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
@@ -44,14 +39,6 @@ export async function kindOfPath(path: string): Promise<PathKind> {
   } catch (cause) {
     throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
   }
-}
-
-/** The error for a path that cannot be read. */
-export function unreadable(path: string, cause: unknown): RobotsFilterError {
-  const remedy =
-    systemRemedy(cause, 'read') ??
-    `cannot be read (${errorText(cause)}). Try again, or name a copy of it`;
-  return new RobotsFilterError('input', `${path}: ${remedy}.`, { cause });
 }
 
 /** Whether a file of this name holds robots.txt files of several hosts. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import { isDigits } from '../../base/characters.js';
 import { docsPage } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
-import { isDigits } from '../definition.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { shellWords, usageError } from '../usage-error.js';
 import { parseAgents } from './agents.js';

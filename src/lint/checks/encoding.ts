@@ -13,8 +13,8 @@ import {
   SLASH,
   SPACE,
 } from '../../base/ascii.js';
+import { isLetter } from '../../base/characters.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
-import { isLetter } from '../../protocol/agent.js';
 import { isBinary } from '../../protocol/encoding.js';
 import { GRAMMARS } from '../../protocol/lines.js';
 import { MIN_BYTES } from '../../protocol/verdict.js';

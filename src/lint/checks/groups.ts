@@ -1,4 +1,5 @@
 import { ASTERISK, DOLLAR, SLASH } from '../../base/ascii.js';
+import { isDigit, isLetter } from '../../base/characters.js';
 import {
   ANYTHING,
   FILE_WORK,
@@ -9,7 +10,7 @@ import {
   type WorkBudget,
   witnessesOf,
 } from '../../patterns/rules.js';
-import { endOfProductToken, headerCandidates, isDigit, isLetter } from '../../protocol/agent.js';
+import { endOfProductToken, headerCandidates } from '../../protocol/agent.js';
 import {
   type AgentNames,
   type CheckContext,

@@ -1,5 +1,6 @@
 import { ASTERISK, DOLLAR, DOT, HASH, PERCENT, SLASH, SPACE, TAB } from '../../base/ascii.js';
-import { isDigit, isLetter, isUnreserved } from '../../protocol/agent.js';
+import { isDigit, isLetter } from '../../base/characters.js';
+import { isUnreserved } from '../../protocol/agent.js';
 import { type CheckContext, listed, quoted, secondRecord } from '../check.js';
 import { type DocumentLine, type RobotsDocument, type RuleLine, valueSpan } from '../document.js';
 import type { Edit, Span } from '../finding.js';

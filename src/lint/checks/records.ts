@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { DELETE, SPACE, TAB } from '../../base/ascii.js';
+import { addTo } from '../../base/maps.js';
 import { nearest } from '../../base/nearest.js';
 import { crawlDelaySeconds, isOfGroup, RECORD_KINDS } from '../../protocol/fields.js';
 import type { Key } from '../../protocol/lines.js';
@@ -191,12 +192,6 @@ function decodedTwice(text: string): string | undefined {
 
 /** Lines of one kind that are reported once. */
 type Repeats = Map<string, DocumentLine[]>;
-
-function addTo(repeats: Repeats, key: string, line: DocumentLine): void {
-  const lines = repeats.get(key);
-  if (lines === undefined) repeats.set(key, [line]);
-  else lines.push(line);
-}
 
 /** `; so are lines 4 and 7`, or nothing. */
 function furtherLines(lines: readonly DocumentLine[]): string {

@@ -1,4 +1,5 @@
 import { COMMA, CR, LF, QUOTE } from '../../base/ascii.js';
+import { isDigits } from '../../base/characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../kernel/layout.js';
 import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
@@ -242,7 +243,7 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
     if (named !== undefined) return named;
     const number = columnNumber(column);
     if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
-    const what = isNumber(column) ? `column ${column}` : `column called ${column}`;
+    const what = isDigits(column) ? `column ${column}` : `column called ${column}`;
     const why = hasHeader ? names : 'There is no header: give the number of the column';
     throw refusal(options, `there is no ${what}. ${why} (--url-field)`);
   }
@@ -280,12 +281,8 @@ function listed(fields: readonly string[], hasHeader: boolean): string {
 
 /** The number of a column, from 1; 0 if the text is a name, or a number that no column has. */
 function columnNumber(text: string | undefined): number {
-  const number = text !== undefined && isNumber(text) ? Number(text) : 0;
+  const number = text !== undefined && isDigits(text) ? Number(text) : 0;
   return number <= MOST_FIELDS ? number : 0;
-}
-
-function isNumber(text: string): boolean {
-  return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
 }
 
 function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {

@@ -1,3 +1,15 @@
+/** Whether a value of parsed JSON is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Adds an item to the list of a key. */
+export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
 /**
  * Remembers a value for each of many pairs of whole numbers. Its memory is fixed: a pair takes the
  * place of another one with the same hash.

@@ -81,7 +81,6 @@ export class Store {
   readonly #unreachableAfter: number | undefined;
   readonly #maxBytes: number;
   readonly #allowPrivate: boolean;
-  readonly #names = new TemporaryNames();
 
   private constructor(path: string, options: StoreOptions) {
     const { now, maxAge, unreachableAfter, maxBytes, allowPrivate } = options;
@@ -201,7 +200,7 @@ export class Store {
       ];
       await replaceInOrder(
         directory,
-        files.map((file) => ({ ...file, temporaryName: this.#names.next(file.name) })),
+        files.map((file) => ({ ...file, temporaryName: temporaryName(file.name) })),
       );
       if (record.discarded !== undefined) await discard(directory, record.discarded);
     } catch (error) {
@@ -370,14 +369,12 @@ const ABANDONED_AFTER = 60 * 60 * 1000;
 
 const SUFFIX = '.tmp';
 
-/** Creates names that no other run creates. */
-export class TemporaryNames {
-  readonly #run = randomBytes(4).toString('hex');
-  #number = 0;
+const RUN = randomBytes(4).toString('hex');
+let temporaries = 0;
 
-  next(name: string): string {
-    return `.${name}.${MACHINE}-${process.pid}-${this.#run}-${this.#number++}${SUFFIX}`;
-  }
+/** A name that no other run creates, and this one once. */
+export function temporaryName(name: string): string {
+  return `.${name}.${MACHINE}-${process.pid}-${RUN}-${temporaries++}${SUFFIX}`;
 }
 
 /** A complete file on disk that has not been renamed yet. */

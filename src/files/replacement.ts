@@ -314,6 +314,21 @@ export class ReplacementDirectory {
   }
 }
 
+/**
+ * Writes a file, or replaces it when the new one is complete.
+ *
+ * @throws RobotsFilterError `output` if the file cannot be written; an old file then stays
+ */
+export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await ReplacementFile.create(path);
+  try {
+    await file.write(bytes);
+    await file.commit(false);
+  } finally {
+    await file.discard();
+  }
+}
+
 /** The status of a file; `undefined` if it does not exist. */
 function statusOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error: unknown) => {

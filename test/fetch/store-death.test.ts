@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store, TemporaryNames } from '../../src/fetch/store.js';
+import { Store, temporaryName } from '../../src/fetch/store.js';
 import { parseFetchRecord } from '../../src/sources/fetch-record.js';
 import { EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 
@@ -191,7 +191,7 @@ describe('a store whose writer is killed before each of its file system calls', 
 
   it('takes away what a killed run left, and leaves alone what a living one writes', async () => {
     await fetchOnce(START, { status: 200, robots: ROBOTS });
-    const living = new TemporaryNames().next('robots.txt');
+    const living = temporaryName('robots.txt');
     const left = living.replace(`-${process.pid}-`, `-${DEAD}-`);
     expect(left).not.toBe(living);
     writeFileSync(join(directory, left), 'half');

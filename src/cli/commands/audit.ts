@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { PairCache } from '../../base/maps.js';
-import { ReplacementFile } from '../../files/replacement.js';
+import { replaceFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
@@ -79,7 +79,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
-  if (asked?.hosts.length === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
+  if (asked?.size === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
   let table: Table;
   let named: NamedTokens | undefined;
   if (path === undefined) {
@@ -89,7 +89,8 @@ export async function audit(options: AuditOptions): Promise<number> {
     table = opened.table;
     named = opened.named;
   } else {
-    table = await openWithRecords(path, options, diagnostics, asked?.hosts);
+    const hosts = asked && Array.from(asked.values(), ({ host }) => host);
+    table = await openWithRecords(path, options, diagnostics, hosts);
     checkProfile(table.profile, path, profile);
   }
   const agents = parseAgents(options.agent, table.profile);
@@ -105,49 +106,49 @@ export async function audit(options: AuditOptions): Promise<number> {
     profile: table.profile,
     created: new Date().toISOString(),
   };
-  const audited = { table, agents, asked };
-  let run: AuditRun;
+  const auditTo = <Prepared>(sink: AuditSink<Prepared>): Promise<AuditTally> =>
+    auditInto(sink, table, agents, asked, options);
+  const figuresOf = (tally: AuditTally): AuditFigures => tally.figures(about, view.hasRecords);
+  let tally: AuditTally;
+  let isClosed = false;
   let omission: string | undefined;
   if (format === 'html') {
     const sink = new AuditPageRows();
-    run = await auditInto(sink, audited, options);
-    const page = await reportText(run.figures(about), 'html', sink.held);
-    writeOutput(page);
+    tally = await auditTo(sink);
+    writeOutput(await reportText(figuresOf(tally), 'html', sink.held));
   } else if (format === 'parquet') {
-    run = await auditInto(new AuditParquet(), audited, options);
+    const sink = new AuditParquet();
+    tally = await auditTo(sink);
+    isClosed = sink.isClosed;
   } else {
     const names = agents.map(({ name }) => name);
     const sink = new AuditText(format, names, options.spreadsheet);
-    run = await auditInto(sink, audited, options);
-    omission = sink.omission;
+    tally = await auditTo(sink);
+    ({ isClosed, omission } = sink);
   }
   if (form !== undefined && options.report !== undefined) {
-    await writeReport(options.report, await reportText(run.figures(about), form));
+    await replaceFile(options.report, Buffer.from(await reportText(figuresOf(tally), form)));
   }
-  if (run.isClosed) return SUCCESS;
-  for (const line of run.totals()) diagnostics.note(line);
+  if (isClosed) return SUCCESS;
+  for (const line of totals(tally)) diagnostics.note(line);
   if (omission !== undefined) diagnostics.note(omission);
   return SUCCESS;
 }
 
-/** What an audit looks at. */
-interface Audited {
-  readonly table: Table;
-  readonly agents: readonly Agent[];
-  /** `undefined` for all hosts of the table. */
-  readonly asked: AskedHosts | undefined;
-}
-
+/**
+ * Passes the rows of hosts to a sink, and counts the hosts.
+ *
+ * @param asked the hosts; `undefined` for all of the table
+ */
 async function auditInto<Prepared>(
   sink: AuditSink<Prepared>,
-  { table, agents, asked }: Audited,
+  table: Table,
+  agents: readonly Agent[],
+  asked: ReadonlyMap<string, Authority> | undefined,
   options: AuditOptions,
-): Promise<AuditRun> {
+): Promise<AuditTally> {
   const { view } = tableMemory(table);
-  const hosts = new HostAudit(sink, view, agents, {
-    google: table.profile === 'google',
-    only: options.only,
-  });
+  const hosts = new HostAudit(sink, table, agents, options.only);
   // A report needs all hosts.
   const isDone = (): boolean => sink.isClosed && options.report === undefined;
   if (asked === undefined) {
@@ -159,7 +160,7 @@ async function auditInto<Prepared>(
       }
     }
   } else {
-    for (const { label, authorities } of asked.in(view)) {
+    for (const [label, authorities] of askedIn(view, asked)) {
       if (isDone()) break;
       if (authorities.length === 0 && hosts.addUnknown(label)) await sink.flush();
       for (const [name, authority] of authorities) {
@@ -168,35 +169,16 @@ async function auditInto<Prepared>(
     }
   }
   await sink.end();
-  return new AuditRun(hosts.tally, view.hasRecords, sink.isClosed);
+  return hosts.tally;
 }
 
-/** The results of an audit beside its rows. */
-class AuditRun {
-  readonly #tally: AuditTally;
-  readonly #hasRecords: boolean;
-  /** Whether the reader of the rows has gone away. */
-  readonly isClosed: boolean;
-
-  constructor(tally: AuditTally, hasRecords: boolean, isClosed: boolean) {
-    this.#tally = tally;
-    this.#hasRecords = hasRecords;
-    this.isClosed = isClosed;
-  }
-
-  /** One line for each agent: how many hosts allow how much. */
-  totals(): string[] {
-    return this.#tally.agents.map(({ agent: name, all, part, none, unknown }) => {
-      const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
-      const hosts = formatCount(all + part + none + unknown, 'host');
-      return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
-    });
-  }
-
-  /** Every figure of the report. */
-  figures(about: Pick<AuditFigures, 'source' | 'profile' | 'created'>): AuditFigures {
-    return this.#tally.figures(about, this.#hasRecords);
-  }
+/** One line for each agent: how many hosts allow how much. */
+function totals({ agents }: AuditTally): string[] {
+  return agents.map(({ agent: name, all, part, none, unknown }) => {
+    const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
+    const hosts = formatCount(all + part + none + unknown, 'host');
+    return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
+  });
 }
 
 /** What hosts with the same rules and records have in common. */
@@ -221,14 +203,14 @@ class HostAudit<Prepared> {
 
   constructor(
     sink: AuditSink<Prepared>,
-    view: TableView,
+    table: Table,
     agents: readonly Agent[],
-    { google, only }: { readonly google: boolean; readonly only: AuditOptions['only'] },
+    only: AuditOptions['only'],
   ) {
     this.#sink = sink;
-    this.#view = view;
+    this.#view = tableMemory(table).view;
     this.#agents = agents;
-    this.#audit = new TableAudit(view, agents, google);
+    this.#audit = new TableAudit(this.#view, agents, table.profile === 'google');
     this.#only = only;
     this.tally = new AuditTally(agents.map(({ name }) => name));
   }
@@ -324,46 +306,29 @@ async function reportText(
   return auditPage(figures, rows);
 }
 
-/** A host that was asked for, and its authorities in a table. */
-interface AskedHost {
-  readonly label: string;
-  readonly authorities: readonly (readonly [label: string, authority: TableAuthority])[];
-}
+/** A host that was asked for, and its authorities in a table, each with its label. */
+type AskedHost = readonly [
+  label: string,
+  authorities: readonly (readonly [label: string, authority: TableAuthority])[],
+];
 
-/** Hosts that a report is limited to, sorted, each scheme and port once. */
-class AskedHosts {
-  readonly #asked: ReadonlyMap<string, Authority>;
-
-  constructor(asked: ReadonlyMap<string, Authority>) {
-    this.#asked = asked;
-  }
-
-  /** The canonical hosts. */
-  get hosts(): string[] {
-    return [...this.#asked.values()].map(({ host }) => host);
-  }
-
-  /** The hosts with their authorities in a table. */
-  *in(view: TableView): Iterable<AskedHost> {
-    let host: string | undefined;
-    const reported = new Set<number>();
-    for (const [label, asked] of [...this.#asked].sort(byHost)) {
-      if (asked.host !== host) reported.clear();
-      host = asked.host;
-      const found = view.find(host);
-      const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
-      const authorities = answering.filter(({ at }) => !reported.has(at));
-      // A list may have a host and its URLs, or a URL of each scheme.
-      if (answering.length > 0 && authorities.length === 0) continue;
-      for (const { at } of authorities) reported.add(at);
-      yield {
-        label,
-        authorities: authorities.map((each) => [
-          found === undefined ? label : authorityLabel(found, each),
-          each,
-        ]),
-      };
-    }
+/** The hosts that were asked for, sorted, each scheme and port once. */
+function* askedIn(view: TableView, hosts: ReadonlyMap<string, Authority>): Iterable<AskedHost> {
+  let host: string | undefined;
+  const reported = new Set<number>();
+  for (const [label, asked] of [...hosts].sort(byHost)) {
+    if (asked.host !== host) reported.clear();
+    host = asked.host;
+    const found = view.find(host);
+    const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+    const authorities = answering.filter(({ at }) => !reported.has(at));
+    // A list may have a host and its URLs, or a URL of each scheme.
+    if (answering.length > 0 && authorities.length === 0) continue;
+    for (const { at } of authorities) reported.add(at);
+    yield [
+      label,
+      authorities.map((each) => [found === undefined ? label : authorityLabel(found, each), each]),
+    ];
   }
 }
 
@@ -380,7 +345,7 @@ function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Ask
  * @param path `-` is standard input
  * @throws RobotsFilterError `input` if the file cannot be read, `usage` for a line that is no host
  */
-async function readHosts(path: string): Promise<AskedHosts> {
+async function readHosts(path: string): Promise<ReadonlyMap<string, Authority>> {
   const asked = new Map<string, Authority>();
   for await (const { number, text } of listLines(path)) {
     const authority = askedAuthority(text);
@@ -391,20 +356,5 @@ async function readHosts(path: string): Promise<AskedHosts> {
     }
     asked.set(formatAuthority(authority), authority);
   }
-  return new AskedHosts(asked);
-}
-
-/**
- * Writes a report. The file is replaced when the report is complete.
- *
- * @throws RobotsFilterError `output` if the file cannot be written; an old file then stays
- */
-async function writeReport(path: string, text: string): Promise<void> {
-  const file = await ReplacementFile.create(path);
-  try {
-    await file.write(Buffer.from(text));
-    await file.commit(false);
-  } finally {
-    await file.discard();
-  }
+  return asked;
 }

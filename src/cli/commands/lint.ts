@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { RobotsFilterError } from '../../base/errors.js';
+import { addTo } from '../../base/maps.js';
 import { drawKey } from '../../compile/byte-store.js';
 import { FIRST_BODY } from '../../compile/table-part.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
-import { ReplacementFile } from '../../files/replacement.js';
+import { replaceFile } from '../../files/replacement.js';
 import { fixBody, Linter } from '../../lint/lint.js';
 import {
   LINT_RULE_NAMES,
@@ -251,13 +252,7 @@ class LintRun {
     const fixed = this.#fixed;
     if (fixed === undefined) return;
     this.#fixed = undefined;
-    const file = await ReplacementFile.create(fixed.path);
-    try {
-      await file.write(fixed.body);
-      await file.commit(false);
-    } finally {
-      await file.discard();
-    }
+    await replaceFile(fixed.path, fixed.body);
     diagnostics.note(`${fixed.path}: ${formatCount(fixed.edits, 'edit')}`);
   }
 
@@ -310,9 +305,6 @@ interface LintReading {
   readonly warnings: CacheWarnings;
 }
 
-/** Receives each robots.txt; returns false to end. */
-type SourceHandler = (source: LintSource) => boolean;
-
 /** Bytes by which a list of URLs is recognised. */
 const URLS_START = 4096;
 
@@ -323,6 +315,7 @@ class Stopped extends Error {}
  * Passes on each robots.txt of a path: of a directory, a file of records, an archive, or the path
  * itself. Holds one part of a directory at a time.
  *
+ * @param onSource returns false to end
  * @returns false if `onSource` ended it
  * @throws RobotsFilterError `input` if the path cannot be read, `usage` if it has no captures for
  *   `asOf`
@@ -330,7 +323,7 @@ class Stopped extends Error {}
 async function eachSource(
   path: string,
   reading: LintReading,
-  onSource: SourceHandler,
+  onSource: (source: LintSource) => boolean,
 ): Promise<boolean> {
   const kind = await kindOf(path);
   if (reading.asOf !== undefined && (kind === 'file' || kind === 'records')) {
@@ -389,7 +382,7 @@ async function readParts(
   parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
   path: string,
   reading: LintReading,
-  onSource: SourceHandler,
+  onSource: (source: LintSource) => boolean,
 ): Promise<void> {
   const { asOf, warnings } = reading;
   const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
@@ -399,9 +392,8 @@ async function readParts(
       continue;
     }
     if (part.kind === 'archive') {
-      await eachCaptured(part, reader, warnings, ({ authority, body, path: archive, offset }) => {
-        const file = { path: archive, record: offset, authority: formatAuthority(authority) };
-        if (!onSource({ file, body, authority, path: undefined })) throw new Stopped();
+      await eachCaptured(part, reader, warnings, (source) => {
+        if (!onSource(source)) throw new Stopped();
       });
       continue;
     }
@@ -444,17 +436,6 @@ function sourceOf(
   return { file: { path: stem, record, authority: name }, body, authority, path: undefined };
 }
 
-/** The robots.txt of an authority in an archive. */
-interface CapturedRobots {
-  readonly authority: Authority;
-  /** The body, until the next one. */
-  readonly body: Uint8Array;
-  /** The path of the file, for messages. */
-  readonly path: string;
-  /** Offset of the record in the file, in bytes. */
-  readonly offset: number;
-}
-
 /**
  * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the last
  * capture, redirects followed. The captures are read twice, first to choose, so no body is held.
@@ -463,7 +444,7 @@ async function eachCaptured(
   archive: Archive,
   reader: PartReader,
   warnings: CacheWarnings,
-  onRobots: (robots: CapturedRobots) => void,
+  onSource: (source: LintSource) => void,
 ): Promise<void> {
   /** The authorities whose robots.txt is a body, by its number in the order of reading. */
   const authorities = new Map<number, Authority[]>();
@@ -471,9 +452,7 @@ async function eachCaptured(
     key: drawKey(),
     addEntry(authority, { body }) {
       if (body < FIRST_BODY) return;
-      const others = authorities.get(body);
-      if (others === undefined) authorities.set(body, [authority]);
-      else others.push(authority);
+      addTo(authorities, body, authority);
     },
   };
   const compilation = new ArchiveCompilation(archive, target, (warning) => warnings.add(warning));
@@ -493,7 +472,8 @@ async function eachCaptured(
       const { offset, outcome, source = part.displayPath } = event.capture;
       for (const authority of authorities.get(body++) ?? []) {
         const whole = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-        onRobots({ authority, body: whole, path: source, offset });
+        const file = { path: source, record: offset, authority: formatAuthority(authority) };
+        onSource({ file, body: whole, authority, path: undefined });
       }
     });
   }

@@ -106,6 +106,11 @@ describe('how much some rules allow', () => {
     expect(summaryOf(`user-agent: *\n${rules.join('\n')}\n`).rules).toBe(count);
   });
 
+  it('a rule that two groups of an agent have counts once', () => {
+    const twice = 'user-agent: *\ndisallow: /a\n\nuser-agent: *\ndisallow: /a\nallow: /b\n';
+    expect(summaryOf(twice).rules).toBe(2);
+  });
+
   it('in the google profile, a rule for /robots.txt can decide', () => {
     expect(summaryOf('user-agent: *\ndisallow: /robots.txt$', 'bot', 'google').rules).toBe(1);
   });

@@ -42,6 +42,16 @@ export function printableJson(value: unknown, indent?: number): string {
   );
 }
 
+/**
+ * A field of CSV (RFC 4180), in quotes if it needs them.
+ *
+ * @param also another character that needs quotes
+ */
+export function csvField(text: string, also = ','): string {
+  const needsQuotes = [',', '"', '\n', '\r', also].some((mark) => text.includes(mark));
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 function replaceControls(text: string, replacement: (unit: number) => string): string {
   let replaced = '';
   let from = 0;

@@ -35,7 +35,7 @@ import {
 } from './counts.js';
 import { MOST_FIELDS } from './input/first-row.js';
 import type { InputFormat } from './input/format.js';
-import { type Output, type OutputTarget, openOutput } from './output/output.js';
+import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordPreferences } from './output/record-preferences.js';
 import {
   conversionOf,
@@ -171,12 +171,12 @@ export class Filter {
       return run.filter(input, output, outputName, preamble);
     }
     const addTo = preferenceAdder(format, agents);
-    const withPreferences = (): Output =>
-      new FramedRecords(openOutput(output, outputName), {
-        agents: agents.length,
-        preamble,
-        add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
-      });
+    const records = new FramedRecords({
+      agents: agents.length,
+      preamble,
+      add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
+    });
+    const withPreferences = () => rewritten(openOutput(output, outputName), records);
     return run.filter(input, withPreferences, outputName);
   }
 

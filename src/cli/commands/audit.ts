@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { printableJson } from '../../base/control-characters.js';
 import { PairCache } from '../../base/maps.js';
 import { replaceFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
@@ -38,7 +39,7 @@ import {
 import { Diagnostics } from '../report/diagnostics.js';
 import { isoSeconds } from '../report/host-report.js';
 import { boundedList, formatCount, formatNumber } from '../report/numbers.js';
-import { type Cell, type HeldRows, safeJson, textOf } from '../report/rows.js';
+import { type Cell, type HeldRows, textOf } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
 import { SUCCESS, usageError } from '../usage-error.js';
 import { checkProfile, noteUnnamedInTable } from './filter-table.js';
@@ -301,7 +302,7 @@ async function reportText(
   form: ReportForm,
   rows?: HeldRows,
 ): Promise<string> {
-  if (form === 'json') return `${safeJson(figures)}\n`;
+  if (form === 'json') return `${printableJson(figures)}\n`;
   const { auditPage } = await import('../report/report-pages.js');
   return auditPage(figures, rows);
 }

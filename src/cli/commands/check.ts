@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { isBareReference } from '../../base/arguments.js';
-import { printable } from '../../base/control-characters.js';
+import { printable, printableJson } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
@@ -19,7 +19,7 @@ import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
-import { safeJson, TextBatches } from '../report/rows.js';
+import { TextBatches } from '../report/rows.js';
 import { isForPeople, paintOf, RecordColumns, windowOfOutput } from '../report/terminal.js';
 import { NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../usage-error.js';
 import { urlsOf } from './list-lines.js';
@@ -235,6 +235,6 @@ class CheckedUrls {
       sitemaps: sitemaps.map(({ value }) => value),
       preferences: verdict === 'allow' ? this.#preferences.for(judged) : null,
     };
-    return `${safeJson(line)}\n`;
+    return `${printableJson(line)}\n`;
   }
 }

@@ -1,7 +1,7 @@
+import { printableJson } from '../../base/control-characters.js';
 import { ReplacementFile } from '../../files/replacement.js';
 import { type ReportForm, reportForm } from '../options/output-options.js';
 import type { FilterFigures } from '../report/filter-figures.js';
-import { safeJson } from '../report/rows.js';
 
 /** The report of a run. Its file is replaced when the report is complete, or not at all. */
 export class FilterReport {
@@ -40,7 +40,7 @@ export class FilterReport {
   }
 
   async #text(figures: FilterFigures, run: object): Promise<string> {
-    if (this.#form === 'json') return `${safeJson({ ...figures, run })}\n`;
+    if (this.#form === 'json') return `${printableJson({ ...figures, run })}\n`;
     const { filterPage } = await import('../report/report-pages.js');
     return filterPage(figures);
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { printable } from '../../base/control-characters.js';
+import { printable, printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
@@ -19,7 +19,6 @@ import {
   authorityNames,
 } from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
-import { safeJson } from '../report/rows.js';
 import { SUCCESS, shellWords, usageError } from '../usage-error.js';
 import { askedAuthority } from './list-lines.js';
 
@@ -64,7 +63,9 @@ export async function inspect(
     );
   }
   const asJson = options.json === true;
-  print(asJson ? [safeJson(totalsJson(path, table, verified))] : totals(path, table, verified));
+  print(
+    asJson ? [printableJson(totalsJson(path, table, verified))] : totals(path, table, verified),
+  );
   return SUCCESS;
 }
 
@@ -212,7 +213,7 @@ function printHost(
   };
   if (json) {
     const objects = authorities.map((each) => authorityJson(view, host, each, askedOf(each)));
-    print(objects.map((each) => safeJson(each)));
+    print(objects.map((each) => printableJson(each)));
     return;
   }
   function* lines(): Iterable<string> {

@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { isControl, printable } from '../../base/control-characters.js';
+import { csvField, printable, printableJson } from '../../base/control-characters.js';
 import { escapeText } from '../../table/display-text.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
 import {
@@ -163,7 +163,7 @@ export class Rows {
 
   #csvField(value: Cell): string {
     const isText = this.#isForSpreadsheet && typeof value !== 'number';
-    const text = csvField(isText ? withoutFormulas(textOf(value)) : value);
+    const text = csvField(isText ? withoutFormulas(textOf(value)) : textOf(value));
     return this.#isTerminal ? printable(text) : text;
   }
 
@@ -183,25 +183,10 @@ export class Rows {
     values.forEach((value, index) => {
       const { name } = this.#columns[from + index] as Column;
       const comma = from + index === 0 ? '' : ',';
-      text += `${comma}"${name}":${safeJson(value ?? null)}`;
+      text += `${comma}"${name}":${printableJson(value ?? null)}`;
     });
     return from + values.length === this.#columns.length ? `${text}}\n` : text;
   }
-}
-
-/** JSON that cannot control a terminal. */
-export function safeJson(value: unknown): string {
-  const json = JSON.stringify(value);
-  if (!hasControl(json)) return json;
-  // Only a string can hold such a character, and there an escape means the same.
-  return Array.from(json, (character) =>
-    hasControl(character) ? escapeText(character) : character,
-  ).join('');
-}
-
-function hasControl(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (isControl(text.charCodeAt(at))) return true;
-  return false;
 }
 
 /** The text of a value, as CSV has it. */
@@ -230,15 +215,6 @@ function withoutFormulas(text: string): string {
     copied = at;
   }
   return safe + text.slice(copied);
-}
-
-function csvField(value: Cell): string {
-  const text = textOf(value);
-  return needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function needsQuotes(text: string): boolean {
-  return text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
 }
 
 /** Receives the rows of a report, in order. */

@@ -1,5 +1,5 @@
 import { BACKSLASH, COMMA, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
-import type { InputFormat, RefusedFormat } from './format.js';
+import type { InputFormat } from './format.js';
 import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';
 
 /*
@@ -60,12 +60,6 @@ const DELIMITERS: readonly Delimiter[] = [
 ];
 /** The delimiters after a string at the start of an input that show that the input is not JSON. */
 const QUOTED = DELIMITERS.filter(({ character }) => character === ',' || character === ';');
-
-/** Lists in columns, which `--input text` overrides. */
-export const columns: RefusedFormat = {
-  always: false,
-  describe: ({ head, isWhole, format }) => describeColumns(head, isWhole, format),
-};
 
 /**
  * Describes an input that is a list in columns, with the command that extracts the URLs;

@@ -101,15 +101,3 @@ export interface Recognition {
   /** The name of the compression that was undone; `undefined` if there was none. */
   readonly compression: string | undefined;
 }
-
-/** A format that is recognised only to refuse it. `formats.ts` lists all of them. */
-export interface RefusedFormat {
-  /** Whether the format is refused even if the user names the format of the input. */
-  readonly always: boolean;
-  /**
-   * Describes the input and what to type instead; `undefined` if the input is not of this format.
-   *
-   * @param asked the value of `--input`
-   */
-  describe(recognition: Recognition, asked: InputFormat | 'auto'): string | undefined;
-}

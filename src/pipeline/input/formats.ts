@@ -17,24 +17,9 @@ import { magicOf, startsWith } from '../../files/magic.js';
 import { describeUnsupported } from '../../files/unsupported-formats.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
-import {
-  columns,
-  describeColumns,
-  fieldsOf,
-  firstLines,
-  isUrl,
-  RowScanner,
-  rowsFormat,
-} from './columns.js';
+import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { readFirstRow } from './first-row.js';
-import type {
-  Format,
-  InputFormat,
-  Recognition,
-  RefusedFormat,
-  Rows,
-  RowsOptions,
-} from './format.js';
+import type { Format, InputFormat, Recognition, Rows, RowsOptions } from './format.js';
 import { type Chunks, needsMoreBytes, startOfContent, streamOf } from './raw-input.js';
 
 /** One URL per line: any input that no other format recognises. */
@@ -107,7 +92,8 @@ const parquet: Format = {
 
 /*
  * An input is opened by its first bytes. open.ts undoes the compression that they show
- * (files/compression.ts), and refuses an input that one of REFUSED_FORMATS describes. The first of
+ * (files/compression.ts), and refuses an input that
+ * `describeRefusal` describes. The first of
  * FORMATS that recognises the bytes turns the rest into lines.
  */
 
@@ -120,20 +106,6 @@ export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +
   'If they do, use --input csv --url-field 1; if not, --input text leaves this warning out';
-
-/**
- * Data in a compression, encoding or format that is not supported, recognised by its magic bytes.
- */
-const unsupported: RefusedFormat = {
-  always: true,
-  describe: (recognition, asked) => {
-    const { head, compression } = recognition;
-    return isRead(recognition, asked) ? undefined : describeUnsupported(head, compression);
-  },
-};
-
-/** The formats that are recognised only to refuse them with advice. */
-const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];
 
 /** The format of a name. */
 export function formatNamed(name: InputFormat): Format {
@@ -206,17 +178,22 @@ function hasLine(head: Uint8Array): boolean {
     : head.includes(LF, start);
 }
 
-/** Explains why an input is refused, and what to type instead; `undefined` if it is accepted. */
+/**
+ * Explains why an input is refused, and what to type instead; `undefined` if it is accepted. Lists
+ * in columns are refused unless the user names the format of the input.
+ *
+ * @param asked the value of `--input`
+ */
 export function describeRefusal(
-  recognition: Recognition,
+  { head, isWhole, format, compression }: Recognition,
   asked: InputFormat | 'auto',
 ): string | undefined {
-  for (const refused of REFUSED_FORMATS) {
-    if (!refused.always && asked !== 'auto') continue;
-    const description = refused.describe(recognition, asked);
-    if (description !== undefined) return description;
-  }
-  return undefined;
+  // Parquet has magic bytes too, and is read unless the user names another format.
+  const isRead =
+    format === 'parquet' && compression === undefined && (asked === 'auto' || asked === 'parquet');
+  const unsupported = isRead ? undefined : describeUnsupported(head, compression);
+  if (unsupported !== undefined || asked !== 'auto') return unsupported;
+  return describeColumns(head, isWhole, format);
 }
 
 /*
@@ -399,13 +376,4 @@ async function toRows(
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
   return { stream, column, rowFields, header };
-}
-
-/**
- * Whether the input is Parquet that is read. Parquet has magic bytes too, and is read unless the
- * user names another format.
- */
-function isRead({ format, compression }: Recognition, asked: InputFormat | 'auto'): boolean {
-  const isAsked = asked === 'auto' || asked === 'parquet';
-  return format === 'parquet' && compression === undefined && isAsked;
 }

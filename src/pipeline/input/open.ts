@@ -140,7 +140,7 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  *
  * @param path a path, or `-` for standard input
  * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or has a
- *   format of `REFUSED_FORMATS`
+ *   format that is not read
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
   const raw = await openRawPath(path, options.taken);

@@ -92,9 +92,14 @@ async function openRaw(
   const size = kind === 'file' ? status.size : undefined;
   // The parent process may have read a part of a file that it passes as standard input.
   const offset = kind === 'file' ? (isStandardInput ? descriptorOffset(0) : 0) : undefined;
-  const source = await sourceOf({ descriptor, kind, offset, size }, taken);
-  const chunks = new Chunks(source, (error, bytes) => unreadable(name, error, bytes));
   const hasEnded = taken?.ended === true;
+  // A socket that has ended must still be closed.
+  const source =
+    hasEnded && taken.socket === undefined
+      ? undefined
+      : sourceOf({ descriptor, kind, offset, size }, taken?.socket);
+  const explain: ErrorExplanation = (error, bytes) => unreadable(name, error, bytes);
+  const chunks = new Chunks(source, explain, taken?.bytes);
   return {
     name,
     descriptor,
@@ -122,25 +127,17 @@ function statusOf(descriptor: number, name: string): Stats {
   }
 }
 
-async function sourceOf(
+function sourceOf(
   { descriptor, kind, offset, size }: Pick<RawInput, 'descriptor' | 'kind' | 'offset' | 'size'>,
-  taken: InputStart | undefined,
-): Promise<ChunkSource> {
-  // A socket that has ended must still be closed.
-  if (taken?.ended === true && taken.socket === undefined) {
-    return startedSource(taken.bytes, undefined);
-  }
+  socket: InputSocket | undefined,
+): ChunkSource {
   switch (kind) {
     case 'file':
       return DescriptorSource.ofFile(descriptor, offset, size);
-    case 'pipe': {
-      const rest = DescriptorSource.ofPipe(descriptor);
-      return taken === undefined ? rest : startedSource(taken.bytes, rest);
-    }
+    case 'pipe':
+      return DescriptorSource.ofPipe(descriptor);
     default:
-      return taken?.socket === undefined
-        ? streamSource(descriptorStream(descriptor, kind))
-        : startedSource(taken.bytes, streamSource(taken.socket));
+      return streamSource(socket ?? descriptorStream(descriptor, kind));
   }
 }
 
@@ -151,8 +148,6 @@ function unreadable(name: string, cause: unknown, bytes = 0): RobotsFilterError 
     `reading failed at byte ${bytes} (${errorText(cause)}). Try again, or copy it to a file first`;
   return new RobotsFilterError('input', `${name}: ${remedy}.`, { cause });
 }
-
-// By name: of a namespace the built file would make a copy at each start.
 
 // From node:fs, because node:fs/promises takes longer to load.
 const read = promisify(readWithCallback);
@@ -440,15 +435,26 @@ type ErrorExplanation = (error: unknown, bytes: number) => Error;
 
 /** A source whose first bytes can be examined before they are taken. */
 export class Chunks implements ChunkSource {
-  readonly #source: ChunkSource;
+  readonly #source: ChunkSource | undefined;
   readonly #explain: ErrorExplanation;
-  #head: Buffer = Buffer.alloc(0);
-  #ended = false;
-  #bytes = 0;
+  #head: Buffer;
+  #ended: boolean;
+  #bytes: number;
 
-  constructor(source: ChunkSource, explain: ErrorExplanation) {
+  /**
+   * @param source `undefined` if the start is the whole input
+   * @param start bytes that were read before
+   */
+  constructor(
+    source: ChunkSource | undefined,
+    explain: ErrorExplanation,
+    start: Buffer = Buffer.alloc(0),
+  ) {
     this.#source = source;
     this.#explain = explain;
+    this.#head = start;
+    this.#ended = source === undefined;
+    this.#bytes = start.length;
   }
 
   /** Number of bytes that have come from the source, taken or not. */
@@ -482,8 +488,8 @@ export class Chunks implements ChunkSource {
     return this.#ended ? undefined : this.#fetch();
   }
 
-  abandon(): Promise<void> {
-    return this.#source.abandon();
+  async abandon(): Promise<void> {
+    await this.#source?.abandon();
   }
 
   /** Returns the chunks as a stream. */
@@ -493,7 +499,7 @@ export class Chunks implements ChunkSource {
 
   async #fetch(): Promise<Buffer | undefined> {
     try {
-      const chunk = await this.#source.next();
+      const chunk = await this.#source?.next();
       this.#ended = chunk === undefined;
       this.#bytes += chunk?.length ?? 0;
       return chunk;
@@ -520,21 +526,6 @@ export function streamSource(stream: Readable): ChunkSource {
 /** A source as a stream. The chunks before an error reach the reader of the stream. */
 export function streamOf(source: ChunkSource): Readable {
   return new ChunkStream(source);
-}
-
-/** A source whose first bytes have been read before. Without `rest`, they are the whole source. */
-function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
-  let isNew = start.length > 0;
-  return {
-    async next() {
-      if (!isNew) return rest?.next();
-      isNew = false;
-      return start;
-    },
-    async abandon() {
-      await rest?.abandon();
-    },
-  };
 }
 
 /**

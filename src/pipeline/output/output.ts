@@ -83,8 +83,8 @@ class DescriptorOutput implements Output {
 
 /**
  * How descriptors are opened, in the order in which it is tried. The kernel makes the bytes of the
- * records (kernel/assembly/emit). To send them elsewhere, or encoded, write an `Output` that wraps
- * another one, as TerminalOutput does, and add its opener here.
+ * records (kernel/assembly/emit). To send them elsewhere, or encoded, write a `Rewriter`, as
+ * TerminalText is, or an `Output`, and add its opener here.
  */
 const OPENERS: readonly Opener[] = [
   (descriptor, status, name) => (status.isFIFO() ? openPipe(descriptor, name) : undefined),
@@ -92,7 +92,9 @@ const OPENERS: readonly Opener[] = [
   (descriptor, status, name) =>
     status.isSocket() && descriptor === 1 ? new StreamOutput(process.stdout, name) : undefined,
   (descriptor, status, name) =>
-    isatty(descriptor) ? new TerminalOutput(openDescriptor(descriptor, status, name)) : undefined,
+    isatty(descriptor)
+      ? rewritten(openDescriptor(descriptor, status, name), new TerminalText())
+      : undefined,
   openDescriptor,
 ];
 
@@ -123,7 +125,7 @@ export function openDisplay(descriptor: number, name: string, layOut: LineLayout
   const plain = isatty(descriptor)
     ? openDescriptor(descriptor, statusOf(descriptor, name), name)
     : openOutput(descriptor, name);
-  return new TerminalOutput(new LaidOutLines(plain, layOut));
+  return rewritten(rewritten(plain, new LaidOutLines(layOut)), new TerminalText());
 }
 
 /**
@@ -145,7 +147,9 @@ function statusOf(descriptor: number, name: string): Stats {
   } catch (error) {
     throw outputError(name, error);
   }
-} /** Where the main thread writes. Calls must not overlap. */
+}
+
+/** Where the main thread writes. Calls must not overlap. */
 export interface Output {
   /**
    * Writes bytes, which belong to the caller again when the promise settles. Resolves to false if
@@ -350,44 +354,50 @@ class StreamOutput implements Output {
   }
 }
 
+/** Changes bytes on their way to an output. */
+export interface Rewriter {
+  /** Returns what can be written now, perhaps nothing. The bytes belong to the caller afterwards. */
+  rewrite(bytes: Uint8Array): Uint8Array;
+  /** Returns what was held back, at the end of the output. */
+  rest(): Uint8Array;
+}
+
+/** An output that gets what a rewriter makes of the bytes. */
+export function rewritten(output: Output, rewriter: Rewriter): Output {
+  const pass = async (bytes: Uint8Array): Promise<boolean> =>
+    bytes.length === 0 || output.write(bytes);
+  return {
+    get taken() {
+      return output.taken;
+    },
+    write: (bytes) => pass(rewriter.rewrite(bytes)),
+    async end() {
+      const isOpen = await pass(rewriter.rest());
+      return (await output.end()) && isOpen;
+    },
+    abandon: () => output.abandon(),
+    release: () => output.release(),
+  };
+}
+
 /**
  * Escapes output for a terminal, where an escape sequence in a URL would take effect. Control
  * characters, and bytes that are not UTF-8, become `\xNN` or `\u{NNNN}`. Line ends and tabs stay.
  */
-export class TerminalOutput implements Output {
-  readonly #terminal: Output;
+export class TerminalText implements Rewriter {
   /** The beginning of a character or line end that the next write completes. */
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(terminal: Output) {
-    this.#terminal = terminal;
-  }
-
-  get taken(): number {
-    return this.#terminal.taken;
-  }
-
-  async write(bytes: Uint8Array): Promise<boolean> {
+  rewrite(bytes: Uint8Array): Buffer {
     const all = Buffer.concat([this.#held, bytes]);
     const whole = all.at(-1) === CR ? all.subarray(0, -1) : all;
     const { text, left } = decodeBytes(whole);
     this.#held = all.subarray(whole.length - left);
-    return this.#terminal.write(Buffer.from(printableLines(text)));
+    return Buffer.from(printableLines(text));
   }
 
-  async end(): Promise<boolean> {
-    const rest = Array.from(this.#held, escapeByte).join('');
-    this.#held = Buffer.alloc(0);
-    const open = rest === '' || (await this.#terminal.write(Buffer.from(rest)));
-    return (await this.#terminal.end()) && open;
-  }
-
-  abandon(): void {
-    this.#terminal.abandon();
-  }
-
-  release(): void {
-    this.#terminal.release();
+  rest(): Buffer {
+    return Buffer.from(Array.from(this.#held, escapeByte).join(''));
   }
 }
 
@@ -410,24 +420,18 @@ export type LineLayout = (lines: readonly string[]) => readonly string[];
 const LONGEST_HELD = 1 << 16;
 
 /** Lays out lines of UTF-8 on their way. The bytes of each write end with a whole character. */
-class LaidOutLines implements Output {
-  readonly #output: Output;
+class LaidOutLines implements Rewriter {
   readonly #layOut: LineLayout;
   /** The beginning of a line. */
   #held = '';
   /** Whether the line is too long, and passes as it is. */
   #passes = false;
 
-  constructor(output: Output, layOut: LineLayout) {
-    this.#output = output;
+  constructor(layOut: LineLayout) {
     this.#layOut = layOut;
   }
 
-  get taken(): number {
-    return this.#output.taken;
-  }
-
-  async write(bytes: Uint8Array): Promise<boolean> {
+  rewrite(bytes: Uint8Array): Buffer {
     let text = this.#held + Buffer.from(bytes).toString();
     let out = '';
     if (this.#passes) {
@@ -447,22 +451,11 @@ class LaidOutLines implements Output {
       this.#held = '';
       this.#passes = true;
     }
-    return out === '' || (await this.#output.write(Buffer.from(out)));
+    return Buffer.from(out);
   }
 
-  async end(): Promise<boolean> {
-    const held = this.#held;
-    this.#held = '';
-    const isOpen = held === '' || (await this.#output.write(Buffer.from(held)));
-    return (await this.#output.end()) && isOpen;
-  }
-
-  abandon(): void {
-    this.#output.abandon();
-  }
-
-  release(): void {
-    this.#output.release();
+  rest(): Buffer {
+    return Buffer.from(this.#held);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { CR, LF } from '../../base/ascii.js';
+import { csvField } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import {
   CONVERTED_URL,
@@ -11,7 +12,7 @@ import {
 import type { Agent } from '../../protocol/agent.js';
 import { fieldsOf } from '../input/first-row.js';
 import type { InputFormat } from '../input/format.js';
-import type { Output } from './output.js';
+import type { Rewriter } from './output.js';
 import type { SaidPreferences } from './record-preferences.js';
 
 interface HeaderSettings {
@@ -84,7 +85,7 @@ export class HeaderRow {
         `${name}: has a column called ${clash}, the name of an added column. Choose another name: --verdict-field NAME`,
       );
     }
-    const added = names.map((field) => `${delimiter}${quotedField(field)}`).join('');
+    const added = names.map((field) => `${delimiter}${csvField(field, '\t')}`).join('');
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
   }
 
@@ -93,7 +94,7 @@ export class HeaderRow {
     const { agents, output, outputHeader } = this.#settings;
     if (!outputHeader || output !== 'verdicts' || this.#first !== undefined) return undefined;
     this.#first = null;
-    return Buffer.from(`${agents.map(({ name }) => quotedField(name)).join(',')}\n`);
+    return Buffer.from(`${agents.map(({ name }) => csvField(name, '\t')).join(',')}\n`);
   }
 
   /** Whether a header is that of the first input. Their line ends may differ. */
@@ -123,12 +124,6 @@ export class HeaderRow {
 function withoutLineEnd(row: Buffer): Buffer {
   if (row.at(-1) !== LF) return row;
   return row.subarray(0, row.at(-2) === CR ? -2 : -1);
-}
-
-/** A field of CSV or TSV, in quotes if it needs them. */
-function quotedField(text: string): string {
-  const needsQuotes = ['"', ',', '\t', '\n', '\r'].some((mark) => text.includes(mark));
-  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** What an output can hold. */
@@ -174,29 +169,24 @@ interface FramedRecordsOptions {
   readonly add: (frame: Frame) => Addition;
 }
 
-/** Takes frames (kernel/layout.ts, QUERY_FRAMES), and writes their records with an addition. */
-export class FramedRecords implements Output {
-  readonly #output: Output;
+/** Takes frames (kernel/layout.ts, QUERY_FRAMES), and returns their records with an addition. */
+export class FramedRecords implements Rewriter {
   readonly #options: FramedRecordsOptions;
-  #preamble: Uint8Array | undefined;
+  /** What comes before the next record. */
+  readonly #before: Uint8Array[];
   /** The beginning of a frame. */
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(output: Output, options: FramedRecordsOptions) {
-    this.#output = output;
+  constructor(options: FramedRecordsOptions) {
     this.#options = options;
-    this.#preamble = options.preamble;
+    this.#before = options.preamble === undefined ? [] : [options.preamble];
   }
 
-  get taken(): number {
-    return this.#output.taken;
-  }
-
-  async write(bytes: Uint8Array): Promise<boolean> {
+  rewrite(bytes: Uint8Array): Buffer {
     const { agents, add } = this.#options;
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const frames = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const parts: Uint8Array[] = this.#takePreamble();
+    const parts = this.#before.splice(0);
     const end = readFrames(frames, agents, (frame) => {
       const { record } = frame;
       const { at, text } = add(frame);
@@ -204,27 +194,11 @@ export class FramedRecords implements Output {
     });
     // The ring's memory is used again, so what is left is copied.
     this.#held = Buffer.from(frames.subarray(end));
-    return parts.length === 0 || (await this.#output.write(Buffer.concat(parts)));
+    return Buffer.concat(parts);
   }
 
-  async end(): Promise<boolean> {
-    const [preamble] = this.#takePreamble();
-    const isOpen = preamble === undefined || (await this.#output.write(preamble));
-    return (await this.#output.end()) && isOpen;
-  }
-
-  abandon(): void {
-    this.#output.abandon();
-  }
-
-  release(): void {
-    this.#output.release();
-  }
-
-  #takePreamble(): Uint8Array[] {
-    const preamble = this.#preamble;
-    this.#preamble = undefined;
-    return preamble === undefined ? [] : [preamble];
+  rest(): Buffer {
+    return Buffer.concat(this.#before);
   }
 }
 
@@ -249,7 +223,11 @@ export function preferenceAdder(
     // After the object, there is only white space.
     return (record, said) => ({ at: record.lastIndexOf('}'), text: memberOf(said, agents) });
   }
-  const field = { text: tabbed, tsv: tabbedField, csv: commaField }[format];
+  const delimiter = format === 'csv' ? ',' : '\t';
+  const field = (each: SaidPreferences | undefined): string => {
+    const value = columnValue(each) ?? '';
+    return `${delimiter}${format === 'text' ? value : csvField(value)}`;
+  };
   return (record, said) => ({ at: lineEndOf(record), text: said.map(field).join('') });
 }
 
@@ -263,23 +241,6 @@ function memberOf(said: Said, agents: readonly Agent[]): string {
 /** The value of a column: empty where nothing is said. */
 export function columnValue(said: SaidPreferences | undefined): string | undefined {
   return said === undefined || said.isEmpty ? undefined : said.json;
-}
-
-function tabbed(said: SaidPreferences | undefined): string {
-  return `\t${columnValue(said) ?? ''}`;
-}
-
-function tabbedField(said: SaidPreferences | undefined): string {
-  return `\t${quoted(said)}`;
-}
-
-function commaField(said: SaidPreferences | undefined): string {
-  return `,${quoted(said)}`;
-}
-
-function quoted(said: SaidPreferences | undefined): string {
-  const value = columnValue(said);
-  return value === undefined ? '' : `"${value.replaceAll('"', '""')}"`;
 }
 
 /** Offset of the line end of a record. */

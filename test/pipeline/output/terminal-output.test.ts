@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { type Output, TerminalOutput } from '../../../src/pipeline/output/output.js';
+import { type Output, rewritten, TerminalText } from '../../../src/pipeline/output/output.js';
 import { actingOn } from '../../random/controls.js';
 
 /** The output of consecutive writes of these bytes. */
@@ -16,7 +16,7 @@ async function shown(...writes: readonly Uint8Array[]): Promise<string> {
     abandon() {},
     release() {},
   };
-  const output = new TerminalOutput(terminal);
+  const output = rewritten(terminal, new TerminalText());
   for (const bytes of writes) expect(await output.write(bytes)).toBe(true);
   expect(await output.end()).toBe(true);
   return Buffer.concat(written).toString('latin1');

@@ -396,8 +396,13 @@ function countBytes({ countedSlots = 0, agents }: QuerySettings): number {
 }
 
 /**
- * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
- * row. The rows of Parquet come as JSON objects.
+ * What an input holds, and what its lines are in a run.
+ *
+ * - `text`: one URL per line.
+ * - `ndjson`: one JSON object per line.
+ * - `csv`, `tsv`: one row per record, with a URL in one column (RFC 4180).
+ * - `json`: an array of objects or strings, or such values one after another. Each comes as a line.
+ * - `parquet`: rows, with the URL in a column. They come as lines of JSON objects.
  */
 export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
 /**

@@ -1,5 +1,5 @@
+import type { RecordFormat } from '../kernel/query.js';
 import { REASONS, type Reason } from '../protocol/verdict.js';
-import type { InputFormat } from './input/format.js';
 
 /** A record that is invalid. */
 export interface BadRecord {
@@ -21,7 +21,7 @@ export interface BadRecord {
 export type RecordUnit = 'line' | 'record' | 'row' | 'first line';
 
 /** The unit by which the bad records of a format are numbered. */
-export function recordUnit(format: InputFormat): RecordUnit {
+export function recordUnit(format: RecordFormat): RecordUnit {
   if (format === 'csv' || format === 'tsv') return 'first line';
   if (format === 'parquet') return 'row';
   return format === 'json' ? 'record' : 'line';

@@ -16,6 +16,7 @@ import {
   type Query,
   type QuerySettings,
   queryBytes,
+  type RecordFormat,
   shardQueryBytes,
 } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
@@ -34,7 +35,6 @@ import {
   type WantedRules,
 } from './counts.js';
 import { MOST_FIELDS } from './input/first-row.js';
-import type { InputFormat } from './input/format.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordPreferences } from './output/record-preferences.js';
 import {
@@ -148,7 +148,7 @@ export class Filter {
    *   table, `worker` if a thread dies or cannot be started
    */
   async run(
-    input: RunInput & { readonly format: InputFormat },
+    input: RunInput & { readonly format: RecordFormat },
     output: OutputTarget,
     outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
@@ -185,7 +185,7 @@ export class Filter {
    *
    * @throws RobotsFilterError `limit` if the batches do not fit beside the table
    */
-  prepare(format: InputFormat): void {
+  prepare(format: RecordFormat): void {
     this.#stage(format, this.#settings.urlField);
   }
 
@@ -277,7 +277,7 @@ export class Filter {
     this.#stages.clear();
   }
 
-  #stage(format: InputFormat, urlField: readonly string[]): Stage {
+  #stage(format: RecordFormat, urlField: readonly string[]): Stage {
     const key = JSON.stringify([format, urlField]);
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
@@ -305,7 +305,7 @@ export class Filter {
   }
 
   /** The settings of the query for a format, in one memory of the table. */
-  #querySettings(format: InputFormat, { slots }: Bank): QuerySettings {
+  #querySettings(format: RecordFormat, { slots }: Bank): QuerySettings {
     const { header, shards } = this.#table;
     const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
       this.#settings;
@@ -332,7 +332,7 @@ export class Filter {
     };
   }
 
-  #conversion(format: InputFormat): Conversion | undefined {
+  #conversion(format: RecordFormat): Conversion | undefined {
     const { shardsAlone = false, outputFormat } = this.#settings;
     return shardsAlone ? 'outcomes' : conversionOf(format, outputFormat);
   }
@@ -400,7 +400,7 @@ const BAD_RECORD_MEMBERS = {
   json: ['record', 'input'],
   parquet: ['row', 'input'],
   auto: ['line', 'record', 'row', 'input'],
-} as const satisfies Record<InputFormat | 'auto', readonly string[]>;
+} as const satisfies Record<RecordFormat | 'auto', readonly string[]>;
 
 /** A member that would appear twice in an output record. */
 interface MemberConflict {
@@ -419,7 +419,7 @@ export function memberConflict(
     FilterSettings,
     'urlField' | 'verdictField' | 'explain' | 'strict' | 'outputFormat'
   > & { readonly hasPreferences?: boolean },
-  format: InputFormat | 'auto' | undefined,
+  format: RecordFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
   const { urlField, verdictField, explain, strict, outputFormat } = settings;
   const { hasPreferences = false } = settings;

@@ -1,4 +1,4 @@
-import type { InputFormat } from '../../src/pipeline/input/format.js';
+import type { RecordFormat } from '../../src/kernel/query.js';
 import type { Random } from '../random/random.js';
 
 /** Records of a drawn input that a division could get wrong. */
@@ -30,7 +30,7 @@ export interface Lengths {
  */
 export function drawnInput(
   random: Random,
-  format: InputFormat,
+  format: RecordFormat,
   urls: readonly string[],
   { batchBytes, maxLineBytes }: Lengths,
   count: (special: Special) => void,
@@ -78,9 +78,9 @@ export function drawnInput(
   return Buffer.from(text, 'latin1');
 }
 
-const HEADERS: Partial<Record<InputFormat, string>> = { csv: 'id,url,note', tsv: 'id\turl\tnote' };
+const HEADERS: Partial<Record<RecordFormat, string>> = { csv: 'id,url,note', tsv: 'id\turl\tnote' };
 
-const NO_RECORD: Partial<Record<InputFormat, string>> = {
+const NO_RECORD: Partial<Record<RecordFormat, string>> = {
   ndjson: '{"url":"https://a.example/"',
   json: '7',
   csv: '1',
@@ -90,7 +90,7 @@ const NO_RECORD: Partial<Record<InputFormat, string>> = {
 /** Makes a record with a URL, and so many more bytes. */
 type Maker = (random: Random, url: string | undefined, more: number) => string;
 
-const MAKERS: Partial<Record<InputFormat, Maker>> = {
+const MAKERS: Partial<Record<RecordFormat, Maker>> = {
   text: (_, url = '', more) => url + (more === 0 ? '' : `/${'x'.repeat(more - 1)}`),
   ndjson: object,
   json: (random, url, more) =>

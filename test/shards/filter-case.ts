@@ -2,15 +2,15 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { TableMemory } from '../../src/judge/table-memory.js';
+import type { RecordFormat } from '../../src/kernel/query.js';
 import { Filter, type FilterSettings } from '../../src/pipeline/filter.js';
-import type { InputFormat } from '../../src/pipeline/input/format.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { ParquetOutput } from '../../src/pipeline/output/parquet-output.js';
 import type { Executor } from '../../src/workers/messages.js';
 
 /** An input, and the way in which it is filtered. */
 export interface FilterCase {
-  readonly format: InputFormat;
+  readonly format: RecordFormat;
   readonly input: Uint8Array;
   readonly settings: FilterSettings;
   readonly pool: Executor;

@@ -1,7 +1,7 @@
 import type { PartRange } from '../../judge/table-memory.js';
+import type { RecordFormat } from '../../kernel/query.js';
 import type { LintRuleName, Severity } from '../../lint/rules.js';
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
-import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/rows.js';
 import type { RecordKind } from '../../protocol/fields.js';
 import type { Profile } from '../../protocol/verdict.js';
@@ -22,7 +22,7 @@ interface ProfileOptions {
 
 /** Options of all commands that read URLs. */
 export interface InputOptions {
-  readonly input: 'auto' | InputFormat;
+  readonly input: 'auto' | RecordFormat;
   /** Whether rows begin with a header; undefined to find out. */
   readonly header?: boolean;
   readonly urlField: readonly string[];

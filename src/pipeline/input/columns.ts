@@ -1,5 +1,5 @@
 import { BACKSLASH, COMMA, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
-import type { InputFormat } from './format.js';
+import type { RecordFormat } from '../../kernel/query.js';
 import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';
 
 /*
@@ -71,7 +71,7 @@ const QUOTED = DELIMITERS.filter(({ character }) => character === ',' || charact
 export function describeColumns(
   head: Uint8Array,
   isWhole: boolean,
-  format: InputFormat | undefined,
+  format: RecordFormat | undefined,
 ): string | undefined {
   const found = findColumns(head, isWhole, format);
   if (found === undefined || isDoubtful(found)) return undefined;
@@ -89,7 +89,7 @@ interface RowsFormat {
 export function rowsFormat(
   head: Uint8Array,
   isWhole: boolean,
-  format: InputFormat | undefined,
+  format: RecordFormat | undefined,
 ): RowsFormat | undefined {
   const found = findColumns(head, isWhole, format);
   const character = found?.delimiter.character;
@@ -122,7 +122,7 @@ interface FoundColumns extends UrlColumn {
 function findColumns(
   head: Uint8Array,
   isWhole: boolean,
-  format: InputFormat | undefined,
+  format: RecordFormat | undefined,
 ): FoundColumns | undefined {
   if (format === 'json' && !isQuotedRow(head)) return undefined;
   if (format === 'ndjson') return undefined;

@@ -3,8 +3,7 @@ import { isDigits } from '../../base/characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../kernel/layout.js';
 import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
-import type { RowsOptions } from './format.js';
-import type { Chunks } from './raw-input.js';
+import type { Chunks, LinesOptions } from './raw-input.js';
 
 /** Maximum length of the first row, in bytes. */
 const LONGEST = 1024 * 1024;
@@ -20,6 +19,14 @@ export const MOST_FIELDS = LONGEST;
 
 const UNCLOSED_HEADER =
   'a quote in the header is not closed, so the header would be the whole input. Close the quote, or use --no-header if the first row is a record';
+
+/** Options for turning an input into rows. */
+export interface RowsOptions extends LinesOptions {
+  /** The column of URLs: its name, or its number from 1. Default: found by name. */
+  readonly column?: string | undefined;
+  /** Whether the first row is a header. Default: whether it holds no URL. */
+  readonly header?: boolean | undefined;
+}
 
 /** What the first row tells about the others. */
 interface FirstRow {

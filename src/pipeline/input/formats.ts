@@ -15,12 +15,89 @@ import {
 import { COMPRESSION_ENDINGS, compressionOf } from '../../files/compression.js';
 import { magicOf, startsWith } from '../../files/magic.js';
 import { describeUnsupported } from '../../files/unsupported-formats.js';
+import type { RecordFormat } from '../../kernel/query.js';
+import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
 import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
-import { readFirstRow } from './first-row.js';
-import type { Format, InputFormat, Recognition, Rows, RowsOptions } from './format.js';
-import { type Chunks, needsMoreBytes, startOfContent, streamOf } from './raw-input.js';
+import { type RowsOptions, readFirstRow } from './first-row.js';
+import {
+  type Chunks,
+  type LinesOptions,
+  needsMoreBytes,
+  startOfContent,
+  streamOf,
+} from './raw-input.js';
+
+/** An input of rows, one per line. */
+export interface Rows {
+  readonly stream: Readable;
+  /** The column of URLs, from 0. */
+  readonly column: number;
+  /** The number of fields of a row: that of the first row. A row with more is invalid. */
+  readonly rowFields: number;
+  /** The header with its line end, which is not in the stream; `undefined` if there is none. */
+  readonly header: Buffer | undefined;
+}
+
+/** Options for opening a file that is read by position. */
+export interface FileOptions {
+  /** The name of the input in messages. */
+  readonly name: string;
+  /** The names that lead to the column with the URL. */
+  readonly urlField: readonly string[];
+}
+
+/** An open file that is read by position. */
+export interface PositionedFile {
+  /** One record per line. It fails with a `RobotsFilterError` `input`. */
+  readonly stream: Readable;
+  /** Returns the share of the file that has been read, from 0 to 1. */
+  progress(): number;
+  /** The file, for outputs that keep its columns. */
+  readonly parquet: ParquetFile;
+  /** The path of the column with the URL, which is that of the member in the lines. */
+  readonly urlField: readonly string[];
+}
+
+/** A format that is read. `FORMATS` lists all of them. */
+export interface Format {
+  readonly name: RecordFormat;
+  /**
+   * Whether an input that begins with `head` is of this format; `undefined` if later bytes can
+   * change the answer. Called only if all formats before this one in the list have said no.
+   */
+  recognise(head: Uint8Array): boolean | undefined;
+  /**
+   * Turns the bytes of the input into one record per line. The bytes are uncompressed and have no
+   * byte order mark. Absent if the lines of the input are its records: the threads then read files
+   * and pipes themselves.
+   *
+   * The stream fails with a `RobotsFilterError` `input`.
+   */
+  readonly toLines?: (chunks: Chunks, options: LinesOptions) => Promise<Readable>;
+  /** As `toLines`, for a format of rows. */
+  readonly toRows?: (chunks: Chunks, options: RowsOptions) => Promise<Rows>;
+  /**
+   * Opens a regular file whose metadata are at its end. Present if the format cannot be read from a
+   * pipe. The descriptor stays open.
+   *
+   * @throws RobotsFilterError `input`
+   */
+  readonly openFile?: (descriptor: number, options: FileOptions) => Promise<PositionedFile>;
+}
+
+/** The facts by which a format is recognised. */
+export interface Recognition {
+  /** The first bytes, uncompressed. */
+  readonly head: Uint8Array;
+  /** Whether `head` is the whole input. */
+  readonly isWhole: boolean;
+  /** The format of `head`, unless a refusal applies; `undefined` if too few bytes have come. */
+  readonly format: RecordFormat | undefined;
+  /** The name of the compression that was undone; `undefined` if there was none. */
+  readonly compression: string | undefined;
+}
 
 /** One URL per line: any input that no other format recognises. */
 const text: Format = { name: 'text', recognise: () => true };
@@ -98,8 +175,8 @@ const parquet: Format = {
  */
 
 /**
- * The formats that are read, in the order in which they are tried. To add a format, write a file of
- * formats/ and add it here, before any format that would also recognise its first bytes.
+ * The formats that are read, in the order in which they are tried. Add a new one before any format
+ * that would also recognise its first bytes.
  */
 export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text];
 
@@ -108,18 +185,18 @@ const COMMAS =
   'If they do, use --input csv --url-field 1; if not, --input text leaves this warning out';
 
 /** The format of a name. */
-export function formatNamed(name: InputFormat): Format {
+export function formatNamed(name: RecordFormat): Format {
   const format = FORMATS.find((candidate) => candidate.name === name);
   if (format === undefined) throw new Error(`no input format ${name}`);
   return format;
 }
 
 /** The format of an input; `undefined` if later bytes can change the answer. */
-export function recogniseFormat(head: Uint8Array): InputFormat | undefined {
+export function recogniseFormat(head: Uint8Array): RecordFormat | undefined {
   return needsMoreBytes(head) ? undefined : firstFormat(head);
 }
 
-function firstFormat(head: Uint8Array): InputFormat | undefined {
+function firstFormat(head: Uint8Array): RecordFormat | undefined {
   for (const { name, recognise } of FORMATS) {
     const isOfFormat = recognise(head);
     if (isOfFormat === undefined) return undefined;
@@ -132,7 +209,7 @@ function firstFormat(head: Uint8Array): InputFormat | undefined {
  * The format that `--input auto` chooses if only `head` is known. If `head` does not decide, an
  * object on a line longer than the head counts as NDJSON.
  */
-export function sniffFormat(head: Uint8Array): InputFormat {
+export function sniffFormat(head: Uint8Array): RecordFormat {
   return firstFormat(head) ?? (head.includes(OPEN_BRACE) ? 'ndjson' : 'text');
 }
 
@@ -158,7 +235,11 @@ export function sniffRows(
  *
  * @param isNamed whether the name of the input implies a format of rows
  */
-export function isEnough(head: Uint8Array, asked: InputFormat | 'auto', isNamed: boolean): boolean {
+export function isEnough(
+  head: Uint8Array,
+  asked: RecordFormat | 'auto',
+  isNamed: boolean,
+): boolean {
   if (needsMoreBytes(head)) return false;
   if (asked !== 'auto' || compressionOf(head) !== undefined) return true;
   if (isNamed) return hasLine(head);
@@ -186,7 +267,7 @@ function hasLine(head: Uint8Array): boolean {
  */
 export function describeRefusal(
   { head, isWhole, format, compression }: Recognition,
-  asked: InputFormat | 'auto',
+  asked: RecordFormat | 'auto',
 ): string | undefined {
   // Parquet has magic bytes too, and is read unless the user names another format.
   const isRead =

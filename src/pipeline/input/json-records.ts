@@ -11,8 +11,7 @@ import {
   REFUSED_RECORD,
 } from '../../kernel/layout.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
-import type { LinesOptions } from './format.js';
-import type { ChunkSource } from './raw-input.js';
+import type { ChunkSource, LinesOptions } from './raw-input.js';
 
 /** Default depth to which brackets and braces may nest, including an array around the records. */
 export const DEFAULT_MAX_DEPTH = 1_000;

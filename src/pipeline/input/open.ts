@@ -10,12 +10,13 @@ import {
 } from '../../files/compression.js';
 import { startsWith } from '../../files/magic.js';
 import { UnsupportedZstdError, ZstdError } from '../../files/zstd/frames.js';
+import type { RecordFormat } from '../../kernel/query.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import type { ZstdDamage, ZstdSource } from '../../workers/messages.js';
 import { PARQUET_ENDING } from '../bad-record.js';
-import type { Format, InputFormat } from './format.js';
 import {
   describeRefusal,
+  type Format,
   formatNamed,
   isEnough,
   type NamedRows,
@@ -37,7 +38,7 @@ import {
 
 export interface OpenInputOptions {
   /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
-  readonly format?: InputFormat | 'auto';
+  readonly format?: RecordFormat | 'auto';
   /** Maximum length of a record of JSON, in bytes. Default 16 MiB. */
   readonly maxRecordBytes?: number;
   /** Maximum nesting of brackets and braces in JSON. Default 1,000. */
@@ -61,7 +62,7 @@ interface InputBase {
   /**
    * The format of the input. The lines of `json` are NDJSON, but may also be strings or numbers.
    */
-  readonly format: InputFormat;
+  readonly format: RecordFormat;
   /** Why lines that are read as URLs may be rows after all, and what to type then. */
   readonly doubt: string | undefined;
   /** The size of a regular file on disk in bytes, compressed or not; otherwise `undefined`. */
@@ -156,7 +157,7 @@ export async function openInput(path: string, options: OpenInputOptions = {}): P
  * The format to look for. A file whose name says that it is Parquet must begin like Parquet.
  * Otherwise it is damaged, and its bytes are not URLs.
  */
-function askedFormat(name: string, asked: InputFormat | 'auto'): InputFormat | 'auto' {
+function askedFormat(name: string, asked: RecordFormat | 'auto'): RecordFormat | 'auto' {
   return asked === 'auto' && name.toLowerCase().endsWith(PARQUET_ENDING) ? 'parquet' : asked;
 }
 

@@ -422,6 +422,16 @@ function path(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
 }
 
+/** Options for turning an input into lines. */
+export interface LinesOptions {
+  /** The name of the input in messages. */
+  readonly name: string;
+  /** The longest record, in bytes. Default 16 MiB. */
+  readonly maxRecordBytes?: number | undefined;
+  /** How deep brackets and braces of JSON may nest. Default 1,000. */
+  readonly maxDepth?: number | undefined;
+}
+
 /** A source of chunks. */
 export interface ChunkSource {
   /** The next chunk; `undefined` at the end. Calls must not overlap. */

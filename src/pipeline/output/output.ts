@@ -356,7 +356,7 @@ class StreamOutput implements Output {
 
 /** Changes bytes on their way to an output. */
 export interface Rewriter {
-  /** Returns what can be written now, perhaps nothing. The bytes belong to the caller afterwards. */
+  /** Returns what can be written now, perhaps nothing. The bytes stay the caller's. */
   rewrite(bytes: Uint8Array): Uint8Array;
   /** Returns what was held back, at the end of the output. */
   rest(): Uint8Array;

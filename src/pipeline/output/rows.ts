@@ -7,11 +7,11 @@ import {
   type Conversion,
   type Frame,
   type OutputMode,
+  type RecordFormat,
   readFrames,
 } from '../../kernel/query.js';
 import type { Agent } from '../../protocol/agent.js';
 import { fieldsOf } from '../input/first-row.js';
-import type { InputFormat } from '../input/format.js';
 import type { Rewriter } from './output.js';
 import type { SaidPreferences } from './record-preferences.js';
 
@@ -30,7 +30,7 @@ interface HeaderSettings {
 /** An input whose records come next. */
 interface HeaderInput {
   readonly name: string;
-  readonly format: InputFormat;
+  readonly format: RecordFormat;
   /** What its records become; `undefined` if they come out in their own format. */
   readonly conversion: Conversion | undefined;
   /** The header of rows; `undefined` if they have none, empty if there is no row. */
@@ -130,7 +130,7 @@ function withoutLineEnd(row: Buffer): Buffer {
 export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet';
 
 /** The format in which the records of an input come out whole, as lines. */
-const OWN: Record<InputFormat, OutputFormat> = {
+const OWN: Record<RecordFormat, OutputFormat> = {
   text: 'text',
   ndjson: 'ndjson',
   json: 'ndjson',
@@ -140,7 +140,7 @@ const OWN: Record<InputFormat, OutputFormat> = {
 };
 
 /** The format in which the records of an input come out. */
-export function writtenFormat(input: InputFormat, output: OutputFormat | undefined): OutputFormat {
+export function writtenFormat(input: RecordFormat, output: OutputFormat | undefined): OutputFormat {
   return output ?? OWN[input];
 }
 
@@ -152,7 +152,7 @@ export function writtenFormat(input: InputFormat, output: OutputFormat | undefin
  * @returns `undefined` for the records themselves
  */
 export function conversionOf(
-  input: InputFormat,
+  input: RecordFormat,
   output: OutputFormat | undefined,
 ): Conversion | undefined {
   if (output === undefined || output === writtenFormat(input, undefined)) return undefined;

@@ -1,5 +1,7 @@
 import { formatFieldPath } from '../../base/arguments.js';
+import { printableJson } from '../../base/control-characters.js';
 import { inputName } from '../../files/openings.js';
+import type { ReplacementFile } from '../../files/replacement.js';
 import type { TableMemory } from '../../judge/table-memory.js';
 import type { Filter } from '../../pipeline/filter.js';
 import { type OpenInput, openInput } from '../../pipeline/input/open.js';
@@ -9,7 +11,7 @@ import type { Agent } from '../../protocol/agent.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
 import { checkUrlFieldOf, openOptions } from '../options/input-options.js';
-import { outputMode } from '../options/output-options.js';
+import { outputMode, reportForm } from '../options/output-options.js';
 import { type Interruption, peakMemory } from '../process.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import type { FilterFigures } from '../report/filter-figures.js';
@@ -27,7 +29,6 @@ import {
 } from '../report/statistics.js';
 import { describeUselessRun, isUseless } from '../report/useless-run.js';
 import type { FilterOutput } from './filter-output.js';
-import type { FilterReport } from './filter-report.js';
 import { type FilterInputs, noteDoubt } from './inputs.js';
 
 /** Number of invalid records that are named on standard error. */
@@ -44,8 +45,8 @@ interface FilterRunParts {
   readonly showsProgress: boolean;
   /** Whether the records get verdicts, not shards. */
   readonly hasVerdicts: boolean;
-  /** The report to write at the end. */
-  readonly report: FilterReport | undefined;
+  /** The file of `--report`, which is replaced when the report is complete, or not at all. */
+  readonly report: ReplacementFile | undefined;
   readonly options: FilterOptions;
   readonly diagnostics: Diagnostics;
   readonly interruption: Interruption;
@@ -206,7 +207,9 @@ export class FilterRun {
   /** Writes the report, if one is wanted and no signal came; returns its figures. */
   async #writeReport(complete: boolean): Promise<FilterFigures | undefined> {
     const { filter, table, agents, options, report, interruption } = this.#parts;
-    if (report === undefined || interruption.exitCode !== undefined) return undefined;
+    const { report: path } = options;
+    if (report === undefined || path === undefined) return undefined;
+    if (interruption.exitCode !== undefined) return undefined;
     const { filterFigures } = await import('../report/filter-figures.js');
     const sources = robotsSources(options).map(({ path }) => path);
     const figures = filterFigures({
@@ -217,7 +220,15 @@ export class FilterRun {
       tableHosts: table.hosts,
       now: options.asOf ?? Date.now(),
     });
-    await report.write(figures, statisticsFigures(this.#statistics(complete)));
+    let text: string;
+    if (reportForm(path) === 'json') {
+      text = `${printableJson({ ...figures, run: statisticsFigures(this.#statistics(complete)) })}\n`;
+    } else {
+      const { filterPage } = await import('../report/report-pages.js');
+      text = filterPage(figures);
+    }
+    await report.write(Buffer.from(text));
+    await report.commit(false);
     return figures;
   }
 

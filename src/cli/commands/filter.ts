@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import { emptyTable, type TableMemory } from '../../judge/table-memory.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
@@ -14,7 +15,6 @@ import { Interruption, STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { SUCCESS, usageError } from '../usage-error.js';
 import { FilterOutput } from './filter-output.js';
-import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { FilterInputs, inputPaths, noteTerminalInput } from './inputs.js';
@@ -46,11 +46,11 @@ export async function filter(
   const interruption = new Interruption();
   let pool: Executor | undefined;
   let filter: Filter | undefined;
-  let report: FilterReport | undefined;
+  let report: ReplacementFile | undefined;
   try {
     if (options.report !== undefined) {
-      const { FilterReport } = await import('./filter-report.js');
-      report = await FilterReport.create(options.report);
+      const { ReplacementFile } = await import('../../files/replacement.js');
+      report = await ReplacementFile.create(options.report);
     }
     await output.open(counts === undefined);
     await inputs.takeStart();

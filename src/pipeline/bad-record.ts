@@ -64,7 +64,9 @@ export function reasonWord(reason: number): Reason {
   const word = REASONS[reason];
   if (word === undefined) throw new Error(`reason ${reason} of the kernel`);
   return word;
-} /** Maximum number of threads that judge in one run. */
+}
+
+/** Maximum number of threads that judge in one run. */
 export const MAX_THREADS = 256;
 
 /** Default length of the longest line that is judged, in bytes. */

@@ -50,7 +50,9 @@ export function sumTally(counted: readonly CountedBlocks[], agents: number): Tal
     bad: sum(WORKER_BAD),
     outcomes,
   };
-} /** The worker blocks of a query, in the memory of the table or in one of its banks. */
+}
+
+/** The worker blocks of a query, in the memory of the table or in one of its banks. */
 export interface CountedBlocks {
   readonly memory: WebAssembly.Memory;
   /** Address of the query. */

@@ -41,7 +41,7 @@ export interface Rows {
 }
 
 /** Options for opening a file that is read by position. */
-export interface FileOptions {
+interface FileOptions {
   /** The name of the input in messages. */
   readonly name: string;
   /** The names that lead to the column with the URL. */
@@ -49,7 +49,7 @@ export interface FileOptions {
 }
 
 /** An open file that is read by position. */
-export interface PositionedFile {
+interface PositionedFile {
   /** One record per line. It fails with a `RobotsFilterError` `input`. */
   readonly stream: Readable;
   /** Returns the share of the file that has been read, from 0 to 1. */
@@ -88,7 +88,7 @@ export interface Format {
 }
 
 /** The facts by which a format is recognised. */
-export interface Recognition {
+interface Recognition {
   /** The first bytes, uncompressed. */
   readonly head: Uint8Array;
   /** Whether `head` is the whole input. */

@@ -12,14 +12,6 @@ const CHUNK = 256 * 1024;
 /** The longest form of a byte in a JSON string: `\u0000`. */
 const LONGEST_ESCAPE = 6;
 
-/** Options for writing the lines of a file. */
-export interface LineSettings {
-  /** The path of the URL in the object. A column's own name may have dots. */
-  readonly urlField: readonly string[];
-  /** Further members. A member that has the first name of `urlField` is left out. */
-  readonly partitions: readonly Partition[];
-}
-
 /**
  * Yields the URLs of a file as lines, one for each row. A line is a JSON object with the URL and
  * the partitions, so that no byte of a value can begin another line. The URL may be null.

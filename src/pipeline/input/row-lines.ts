@@ -10,7 +10,7 @@ const MARKS: readonly number[] = [ROW_MARKED, ROW_REFUSED];
 /** The most bytes that are searched at a time, in a copy. */
 export const PIECE_BYTES = 256 * 1024;
 
-export interface RowLinesOptions {
+interface RowLinesOptions {
   readonly delimiter: typeof COMMA | typeof TAB;
   /** The longest row, in bytes. */
   readonly maxRecordBytes: number;
@@ -182,7 +182,9 @@ function withStandIn(row: Buffer, standIn: number): Buffer {
   const copy = Buffer.from(row);
   for (let at = copy.indexOf(LF); at >= 0; at = copy.indexOf(LF, at + 1)) copy[at] = standIn;
   return copy;
-} /** Maximum length of a buffer, in bytes, that is kept for the next record. */
+}
+
+/** Maximum length of a buffer, in bytes, that is kept for the next record. */
 const KEPT_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 

@@ -103,28 +103,11 @@ export type CacheContent = CachePart | Archive;
  */
 export type CacheEvent = EntryEvent | CaptureEvent | LeftOutEvent | WarningEvent | Nested;
 
-/** A kind of path that holds robots.txt files. */
-interface SourceKind {
-  /** Whether a path is of this kind. */
-  accepts(path: string, status: Stats): boolean;
-  parts(path: string, followLinks: boolean, columns: RecordColumns): AsyncGenerator<CacheContent>;
-}
-
 const ENDINGS = [...RECORD_FILE_ENDINGS, ...ARCHIVE_ENDINGS, ...ARCHIVE_LIST_ENDINGS].map(
   (ending) => `*${ending}`,
 );
 
 const EXPECTED = `Name a directory of robots.txt files, or a file of records or captures (${ENDINGS.join(', ')}).`;
-
-/** The kinds of paths that are read, in the order in which they are tried. */
-const SOURCE_KINDS: readonly SourceKind[] = [
-  { accepts: (_path, status) => status.isDirectory(), parts: directoryParts },
-  {
-    accepts: (path, status) =>
-      status.isFIFO() || (status.isFile() && recordFileOf(path) !== undefined),
-    parts: recordFileParts,
-  },
-];
 
 function inputError(path: string, reason: string, cause?: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
@@ -158,9 +141,10 @@ export async function* cacheParts(
     const what = 'a pipe, and Parquet is not read from its start to its end';
     throw new RobotsFilterError('input', `${path}: ${what}. Write it to a file and name that.`);
   }
-  const source = SOURCE_KINDS.find((kind) => kind.accepts(path, status));
-  if (source === undefined) throw await refusal(path, status);
-  yield* source.parts(path, followLinks, columns);
+  if (status.isDirectory()) yield* directoryParts(path, followLinks);
+  else if (status.isFIFO() || (status.isFile() && recordFileOf(path) !== undefined)) {
+    yield* recordFileParts(path, columns);
+  } else throw await refusal(path, status);
 }
 
 async function* directoryParts(
@@ -199,11 +183,7 @@ function archiveFile(byteName: string, place: Place, { boundary }: FileAccess): 
   return [{ path: join(place.path, name), displayPath, source, boundary, isNamed: false }];
 }
 
-async function* recordFileParts(
-  path: string,
-  _followLinks: boolean,
-  columns: RecordColumns,
-): AsyncGenerator<RecordPart> {
+async function* recordFileParts(path: string, columns: RecordColumns): AsyncGenerator<RecordPart> {
   const kind = recordFileOf(path) ?? RECORD_FILES[0];
   const descriptor = await openToRead(path).catch((error: unknown) => {
     throw unreadable(path, error);
@@ -216,7 +196,7 @@ async function* recordFileParts(
   }
 }
 
-/** The error for a path that no source kind accepts. */
+/** The error for a path that is neither a directory nor a file of records. */
 async function refusal(path: string, status: Stats): Promise<RobotsFilterError> {
   const description = status.isFile() ? await describeFile(path) : undefined;
   return description === undefined

@@ -115,9 +115,7 @@ export async function compileCache(
     claims: threads > 1 ? new BodyClaims().memory : undefined,
   });
   try {
-    for await (const contents of cacheContents(paths, options)) {
-      await compilation.compile(contents);
-    }
+    await compilation.compile(cacheContents(paths, options));
   } finally {
     await compilation.close();
   }
@@ -162,7 +160,7 @@ export function partSettings(
 export async function* cacheContents(
   paths: readonly string[],
   { followLinks = false, columns }: CompileCacheOptions,
-): AsyncGenerator<AsyncIterable<CacheContent> | Iterable<CacheContent>> {
+): AsyncGenerator<CacheContent> {
   let files: ArchiveFile[] = [];
   for (const path of paths) {
     const found = await archiveFilesOf(path);
@@ -170,11 +168,11 @@ export async function* cacheContents(
       files = [...files, ...found];
       continue;
     }
-    if (files.length > 0) yield [{ kind: 'archive', files }];
+    if (files.length > 0) yield { kind: 'archive', files };
     files = [];
-    yield cacheParts(path, followLinks, columns);
+    yield* cacheParts(path, followLinks, columns);
   }
-  if (files.length > 0) yield [{ kind: 'archive', files }];
+  if (files.length > 0) yield { kind: 'archive', files };
 }
 
 /** Compiles caches into a table, part by part. Parts are given out and merged in order. */
@@ -203,11 +201,8 @@ class CacheCompilation {
   }
 
   /** Compiles parts, and the parts nested in them. */
-  async compile(
-    contents: AsyncIterable<CacheContent | WarningEvent> | Iterable<CacheContent | WarningEvent>,
-  ): Promise<void> {
+  async compile(parts: AsyncGenerator<CacheContent | WarningEvent>): Promise<void> {
     const merges: (() => Promise<void>)[] = [];
-    const parts = iteratorOf(contents);
     try {
       for (;;) {
         const { value: part, done } = await this.#next(parts, merges);
@@ -218,7 +213,7 @@ class CacheCompilation {
       }
       for (const merge of merges) await merge();
     } finally {
-      await parts.return?.(undefined);
+      await parts.return(undefined);
     }
   }
 
@@ -226,11 +221,9 @@ class CacheCompilation {
    * Returns the next part. If reading fails, earlier parts are merged first, for their warnings.
    */
   async #next(
-    parts:
-      | Iterator<CacheContent | WarningEvent, undefined>
-      | AsyncIterator<CacheContent | WarningEvent, undefined>,
+    parts: AsyncGenerator<CacheContent | WarningEvent>,
     merges: readonly (() => Promise<void>)[],
-  ): Promise<IteratorResult<CacheContent | WarningEvent, undefined>> {
+  ): Promise<IteratorResult<CacheContent | WarningEvent>> {
     try {
       return await parts.next();
     } catch (error) {
@@ -263,10 +256,8 @@ class CacheCompilation {
     const { onWarning, signal } = this.#options;
     const compilation = new ArchiveCompilation(archive, this.#contents, onWarning);
     this.#archive = compilation;
-    for (;;) {
-      const parts = compilation.nextParts();
-      if (parts.length === 0) break;
-      await this.compile(parts);
+    for (let parts = compilation.nextParts(); parts.length > 0; parts = compilation.nextParts()) {
+      await this.compile(eachOf(parts));
     }
     // All captures of an archive are bound in memory, and often they are the last to be compiled.
     await this.#compiler.rest();
@@ -293,10 +284,8 @@ class CacheCompilation {
   }
 }
 
-function iteratorOf<Item>(
-  items: AsyncIterable<Item> | Iterable<Item>,
-): Iterator<Item, undefined> | AsyncIterator<Item, undefined> {
-  return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+async function* eachOf<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items;
 }
 
 /**

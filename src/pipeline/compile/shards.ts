@@ -126,7 +126,7 @@ async function divide(
   const settings = partSettings(options);
   const partition = new Partition(spill, shards, options, settings);
   try {
-    for await (const contents of cacheContents(paths, options)) await partition.add(contents);
+    await partition.add(cacheContents(paths, options));
     await spill.flush();
   } finally {
     await spill.close();
@@ -357,9 +357,7 @@ class Partition {
   }
 
   /** Adds the robots.txt files of caches, in order. */
-  async add(
-    contents: AsyncIterable<CacheContent | WarningEvent> | Iterable<CacheContent | WarningEvent>,
-  ): Promise<void> {
+  async add(contents: AsyncIterable<CacheContent | WarningEvent>): Promise<void> {
     for await (const content of contents) {
       this.#options.signal?.throwIfAborted();
       if (content.kind === 'warning') this.#options.onWarning(content.warning);

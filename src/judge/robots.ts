@@ -60,23 +60,18 @@ let compiler: BlockCompiler | undefined;
 const BYTES_OF_UNIT = 3;
 
 const encoder = new TextEncoder();
+/** Most bodies are encoded into this memory. */
+let bodyMemory = new Uint8Array(1 << 14);
 
-/** Encodes bodies as UTF-8, most of them into the same memory. */
-class BodyScratch {
-  #bytes = new Uint8Array(1 << 14);
-
-  /** Encodes a body; the next call may overwrite the bytes. */
-  encode(body: string): Uint8Array {
-    const need = BYTES_OF_UNIT * body.length;
-    if (need > HELD_BYTES) return encoder.encode(body);
-    if (need > this.#bytes.length) {
-      this.#bytes = new Uint8Array(Math.max(need, 2 * this.#bytes.length));
-    }
-    const { written } = encoder.encodeInto(body, this.#bytes);
-    return new Uint8Array(this.#bytes.buffer, 0, written);
-  }
+/** Encodes a body as UTF-8; the next call may overwrite the bytes. */
+function encodeBody(body: string): Uint8Array {
+  const need = BYTES_OF_UNIT * body.length;
+  if (need > HELD_BYTES) return encoder.encode(body);
+  if (need > bodyMemory.length) bodyMemory = new Uint8Array(Math.max(need, 2 * bodyMemory.length));
+  const { written } = encoder.encodeInto(body, bodyMemory);
+  return new Uint8Array(bodyMemory.buffer, 0, written);
 }
-const scratch = new BodyScratch();
+
 /** The last agent that a file was compiled for. Most programs have only one. */
 let asked: AskedAgent | undefined;
 
@@ -279,7 +274,7 @@ export class Robots {
 
   /** Reads some groups, whose bytes the next file may overwrite. */
   #groups(parts: FileParts): PlacedFile {
-    const body = typeof this.#body === 'string' ? scratch.encode(this.#body) : this.#body;
+    const body = typeof this.#body === 'string' ? encodeBody(this.#body) : this.#body;
     return placeRules(body, this.#options, parts);
   }
 

@@ -14,7 +14,7 @@ import {
  *     inputs | outputs | jumbo
  *
  * All numbers are addresses or lengths in bytes. After every input, MARGIN bytes may be read, and
- * after every output written. Each `|` stands for a guard of GUARD_BYTES (guards.ts). Memory that
+ * after every output written. Each `|` stands for a guard of GUARD_BYTES (Guards). Memory that
  * is never used costs addresses only, so all of it is reserved before the first thread starts and
  * never grows.
  */

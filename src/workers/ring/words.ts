@@ -6,7 +6,7 @@
  * Roles: the *producer* reads the input and fills slots with batches. A *consumer* takes a batch
  * and judges it. The *writer* writes the output of the slot whose turn it is.
  *
- * Every access to a word is atomic (shared-words.ts). Addresses are in bytes. `[lock]` marks words
+ * Every access to a word is atomic (SharedWords). Addresses are in bytes. `[lock]` marks words
  * that only the holder of the input lock may use, `[producer]` and `[writer]` words of that role.
  *
  * ## Control block, 256 bytes

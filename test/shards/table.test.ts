@@ -210,6 +210,14 @@ describe('a table in shards', () => {
     expect(await streamed(divided, urls)).toBe(await streamed(one, urls));
   });
 
+  test('of one shard has its bytes', async () => {
+    const words = ['compile', '-q', '--robots-dir', 'more.ndjson', '--shards', '1', '-o', 'single'];
+    expect((await place.run(words)).code).toBe(0);
+    const table = await Table.open(join(place.path, 'single'), { verify: true });
+    const part = readFileSync(join(place.path, 'single', 'part-00000.table'));
+    expect(Buffer.compare(table.bytes, part)).toBe(0);
+  });
+
   test('of which only the parts of a host are read, if the question is about it', async () => {
     const other = workplace();
     const kept = ['c1.example', 'www.c1.example'].map((host) => shardOf(host, SHARDS));

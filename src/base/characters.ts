@@ -6,7 +6,7 @@ export function isLetter(unit: number): boolean {
   return lower >= LOWER_A && lower <= LOWER_Z;
 }
 
-/** Whether a byte or UTF-16 code unit is an ASCII digit; `undefined`, after the last one, is not. */
+/** Whether a byte or code unit is an ASCII digit; `undefined`, after the last one, is not. */
 export function isDigit(unit: number | undefined): boolean {
   return unit !== undefined && unit >= DIGIT_0 && unit <= DIGIT_9;
 }

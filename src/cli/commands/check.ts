@@ -8,7 +8,7 @@ import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { pathMatchers, Robots } from '../../judge/robots.js';
 import type { Judgement } from '../../kernel/session.js';
 import { parseAgent } from '../../protocol/agent.js';
-import { type KeptRecord, keptRecords, recordsFor } from '../../protocol/fields.js';
+import { keptRecords, recordsFor } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';
 import { AgentPreferences } from '../../protocol/preferences.js';
 import { groupsByProductToken, groupsFor, type RobotsFile } from '../../protocol/robots-file.js';
@@ -87,14 +87,12 @@ export async function check(
     const named = { hasToken: (token: string) => tokens.has(token), tokens: () => tokens };
     await noteUnnamedAgents([parsed], named, options, diagnostics, `${name} has no group`);
   }
-  const checked =
-    options.json === true
-      ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
-      : undefined;
+  const json =
+    options.json === true ? jsonLines(parseRobots(body, parseOptions), agent, profile) : undefined;
   let code = SUCCESS;
   const out = new TextBatches();
   const rows: string[][] = [];
-  const aligns = checked === undefined && isForPeople(STANDARD_OUTPUT_DESCRIPTOR);
+  const aligns = json === undefined && isForPeople(STANDARD_OUTPUT_DESCRIPTOR);
   const aligned = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
   const flushRows = (): void => {
     for (const line of aligned.lines(rows.splice(0))) out.add(`${line}\n`);
@@ -111,7 +109,7 @@ export async function check(
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
     const columns = columnsOf(url, judgement);
     if (aligns) rows.push(columns);
-    else out.add(checked?.json(url, judged, judgement) ?? `${columns.join('\t')}\n`);
+    else out.add(json?.(url, judged, judgement) ?? `${columns.join('\t')}\n`);
   };
   try {
     for (const url of urls) {
@@ -204,37 +202,35 @@ function columnsOf(url: string, { verdict, reason, rule }: Judgement): string[] 
   return columns.map(printable);
 }
 
-/** Describes what one robots.txt says to an agent about URLs, as JSON. */
-class CheckedUrls {
-  readonly #records: readonly KeptRecord[];
-  readonly #tokens: readonly string[];
-  readonly #preferences: AgentPreferences;
-
-  constructor({ groups, ...robots }: RobotsFile, agent: string, profile: Profile) {
-    this.#records = keptRecords({ groups, ...robots }, profile);
-    const byToken = groupsByProductToken(groups, profile);
-    this.#tokens = [...groupsFor(parseAgent(agent, profile), byToken, profile).keys()];
-    this.#preferences = new AgentPreferences(this.#records, this.#tokens, pathMatchers(profile));
-  }
-
-  /**
-   * One object on a line. Preferences are given only where the verdict is allow.
-   *
-   * @param url the URL as asked
-   * @param judged the URL or path that it stands for
-   */
-  json(url: string, judged: string, { verdict, reason, rule }: Judgement): string {
-    const { crawlDelay } = recordsFor(this.#records, this.#tokens);
-    const sitemaps = this.#records.filter(({ kind }) => kind === 'sitemap');
+/**
+ * Describes what one robots.txt says to an agent about URLs: an object on a line for each URL.
+ * Preferences are given only where the verdict is allow.
+ *
+ * @returns a function of the URL as asked, and the URL or path that it stands for
+ */
+function jsonLines(
+  file: RobotsFile,
+  agent: string,
+  profile: Profile,
+): (url: string, judged: string, judgement: Judgement) => string {
+  const records = keptRecords(file, profile);
+  const byToken = groupsByProductToken(file.groups, profile);
+  const tokens = [...groupsFor(parseAgent(agent, profile), byToken, profile).keys()];
+  const preferences = new AgentPreferences(records, tokens, pathMatchers(profile));
+  const { crawlDelay = null } = recordsFor(records, tokens);
+  const sitemaps = records.flatMap(({ kind, value }) => (kind === 'sitemap' ? [value] : []));
+  return (url, judged, { verdict, reason, rule }) => {
     const line = {
       url,
       verdict,
       reason,
       rule: rule === undefined ? null : { line: rule.line, text: rule.text, agent: rule.agent },
-      crawlDelay: crawlDelay ?? null,
-      sitemaps: sitemaps.map(({ value }) => value),
-      preferences: verdict === 'allow' ? this.#preferences.for(judged) : null,
+      crawlDelay,
+      sitemaps,
+      preferences: verdict === 'allow' ? preferences.for(judged) : null,
     };
     return `${printableJson(line)}\n`;
   }
+    return `${safeJson(line)}\n`;
+  };
 }

@@ -48,36 +48,20 @@ export const COMPILE_BUCKETS = COMPILE_SHARES + 4 * SHARES_OF_SET;
 export const COMPILE_BUCKETS_BYTES = 10 * 1024;
 export const COMPILE_BYTES = COMPILE_BUCKETS + COMPILE_BUCKETS_BYTES;
 
-// ---- Items: numbered patterns of rules, one cache line each
+// ---- Items: what the host reads of Item (assembly/compile/memory.ts)
 
-/** u64, big-endian: the first bytes of the prefix, and zeros after its end. */
-export const ITEM_BEGINNING = 0;
-/** Addresses of the canonical form: its start, the end of its prefix, and its end. */
-export const ITEM_START = ITEM_BEGINNING + LONG;
-export const ITEM_PREFIX_END = ITEM_START + WORD;
-export const ITEM_END = ITEM_PREFIX_END + WORD;
-/** `bytes << 1 | allow`: table/format.ts. */
-export const ITEM_RANK = ITEM_END + WORD;
-/** KIND_… */
-export const ITEM_KIND = ITEM_RANK + WORD;
-/** Number of segments, and whether one of them has a second form. */
-export const ITEM_SEGMENTS = ITEM_KIND + WORD;
-export const ITEM_TWO_FORMS = ITEM_SEGMENTS + WORD;
-/** The greatest number in a field `size` of the rule. */
-export const ITEM_SIZE = ITEM_TWO_FORMS + WORD;
-export const ITEM_LINE = ITEM_SIZE + WORD;
-/** Addresses of the pattern as written, and of the byte after it. */
-export const ITEM_WRITTEN = ITEM_LINE + WORD;
-export const ITEM_WRITTEN_END = ITEM_WRITTEN + WORD;
-/** How the rule's text derives from the pattern: RULE_STAR, RULE_TEXT or 0. */
-export const ITEM_FORM = ITEM_WRITTEN_END + WORD;
-/**
- * With RULE_TEXT the text: address and length. A length of 0 means that the pattern as written
- * needs escapes: the kernel's host writes the text.
- */
-export const ITEM_TEXT = ITEM_FORM + WORD;
-export const ITEM_TEXT_BYTES = ITEM_TEXT + WORD;
-export const ITEM_BYTES = ITEM_TEXT_BYTES + WORD;
+export const ITEM_START = 8;
+export const ITEM_PREFIX_END = 12;
+export const ITEM_END = 16;
+export const ITEM_RANK = 20;
+export const ITEM_KIND = 24;
+export const ITEM_TWO_FORMS = 32;
+export const ITEM_LINE = 40;
+export const ITEM_WRITTEN = 44;
+export const ITEM_WRITTEN_END = 48;
+export const ITEM_FORM = 52;
+export const ITEM_TEXT_BYTES = 60;
+export const ITEM_BYTES = 64;
 
 /** Precedes a segment's second form. No canonical literal holds the byte if there is one. */
 export const SECOND_FORM = 0;

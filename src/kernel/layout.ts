@@ -65,18 +65,18 @@ export const TASK_FLAGS = TASK_LINES + WORD;
 export const TASK_LINE_BASE = TASK_FLAGS + WORD;
 /** Out: bad records met in this call. */
 export const TASK_BAD_COUNT = TASK_LINE_BASE + LONG;
-/** Out: the first MAX_BAD of them, each a line of the batch, counted from 0, and a reason. */
-export const TASK_BAD = TASK_BAD_COUNT + WORD;
-export const MAX_BAD = 10;
-export const BAD_LINE = 0;
-export const BAD_REASON = BAD_LINE + WORD;
-export const BAD_BYTES = BAD_REASON + WORD;
 /**
  * Address of 32 bits for each line of the input: in, the number of the line in its batch; out, the
  * end of the line's output. 0 if the input is the whole batch.
  */
-export const TASK_PLACES = TASK_BAD + MAX_BAD * BAD_BYTES;
-const TASK_END = TASK_PLACES + WORD;
+export const TASK_PLACES = TASK_BAD_COUNT + WORD;
+/** Out: the first MAX_BAD bad records, each a line of the batch, counted from 0, and a reason. */
+export const TASK_BAD = TASK_PLACES + WORD;
+export const MAX_BAD = 10;
+export const BAD_LINE = 0;
+export const BAD_REASON = BAD_LINE + WORD;
+export const BAD_BYTES = BAD_REASON + WORD;
+const TASK_END = TASK_BAD + MAX_BAD * BAD_BYTES;
 /** The worker block may follow: its own cache lines begin there. */
 export const TASK_BYTES = (TASK_END + CACHE_LINE - 1) & -CACHE_LINE;
 
@@ -95,7 +95,7 @@ export const RUN_BAD_RECORD = 3;
 /** The counters of rules have no room for another line: prune them and call again. */
 export const RUN_RULES_FULL = 4;
 
-// ---- Division: a batch whose hosts lie in several memories, for one thread (kernel/assembly/counts.ts)
+// ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/counts.ts)
 
 /** Address of the bank of each shard, 16 bits each. A bank is a memory with some of the shards. */
 export const DIVISION_BANKS = 0;
@@ -175,7 +175,7 @@ export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
 /**
  * Fields of each row: a row with fewer is padded before its verdicts, a row with more is invalid. 0
  * if rows may have any number. The host may change it between two inputs. In the query of a shard
- * it may be out of date: ask the run's query, or LINE_MISSING.
+ * it may be out of date: ask the run's query, or `missing` of the line.
  */
 export const QUERY_ROW_FIELDS = QUERY_COLUMN + WORD;
 /** Number of shards by which hosts are divided; 0 for a table in one piece. */
@@ -331,114 +331,25 @@ export const CHAIN_TOKEN = 0;
 export const CHAIN_TEXT = CHAIN_TOKEN + WORD;
 export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
 
-// ---- Groups: the groups that an agent obeys, inside a line entry and inside a result
+// ---- Lines and results: what the host reads of classes in kernel/assembly/memory.ts
 
-/** Start of their list in the table, 0 if there are none. */
-export const GROUPS_LIST = 0;
-/** The link of the agent's chain that the groups name, -1 for `*`. */
-export const GROUPS_LINK = GROUPS_LIST + WORD;
-export const GROUPS_BYTES = GROUPS_LINK + WORD;
+/** Line: a line in flight. */
+export const LINE_OUTCOME = 16;
+export const LINE_URL = 20;
+export const LINE_URL_END = 24;
+export const LINE_QUERY = 108;
+export const LINE_SHARD = 112;
+export const LINE_BYTES = 132;
 
-// ---- Line entry: a line in flight; each phase fills in fields for the next phases
+/** Result: the decision on one URL for one agent. */
+export const RESULT_RANK = 8;
+export const RESULT_LINE = 12;
+export const RESULT_GROUPS = 28;
+export const RESULT_SOURCE = 36;
+export const RESULT_BYTES = 52;
 
-export const LINE_START = 0;
-/** End of the line, before its line end. */
-export const LINE_END = LINE_START + WORD;
-/** Number of the line in the batch, from 0. */
-export const LINE_NUMBER = LINE_END + WORD;
-/** Address of its newline, or the end of the input. */
-export const LINE_NEWLINE = LINE_NUMBER + WORD;
-/** An outcome, or PENDING or EMPTY (kernel/assembly/memory.ts). */
-export const LINE_OUTCOME = LINE_NEWLINE + WORD;
-/** The URL, in the line or in scratch memory; LINE_URL is 0 if the record has none. */
-export const LINE_URL = LINE_OUTCOME + WORD;
-export const LINE_URL_END = LINE_URL + WORD;
-/** 1 if the URL's path lies in scratch memory and may be overwritten. */
-export const LINE_OWNED = LINE_URL_END + WORD;
-/**
- * If LINE_URL lies in scratch memory: the URL in the line, with its escapes or its doubled quotes.
- */
-export const LINE_SOURCE = LINE_OWNED + WORD;
-export const LINE_SOURCE_END = LINE_SOURCE + WORD;
-/** Closing brace of the object; 0 for a string. */
-export const LINE_BRACE = LINE_SOURCE_END + WORD;
-/** The canonical host. */
-export const LINE_HOST = LINE_BRACE + WORD;
-export const LINE_HOST_BYTES = LINE_HOST + WORD;
-export const LINE_HASH = LINE_HOST_BYTES + WORD;
-/** A bit as in the table. */
-export const LINE_SCHEME = LINE_HASH + WORD;
-/** 0 for the scheme's default. */
-export const LINE_PORT = LINE_SCHEME + WORD;
-/** Raw path and query of the URL; a fragment may follow before the end. */
-export const LINE_PATH = LINE_PORT + WORD;
-export const LINE_PATH_END = LINE_PATH + WORD;
-/** First address in the path that may not be canonical, or the path's end. */
-export const LINE_NON_CANONICAL = LINE_PATH_END + WORD;
-/** Path and query in the form that patterns are compared with. */
-export const LINE_TEXT = LINE_NON_CANONICAL + WORD;
-export const LINE_TEXT_END = LINE_TEXT + WORD;
-/** The bucket where the search for the host begins, then the host's slot; 0 if unknown. */
-export const LINE_SLOT = LINE_TEXT_END + WORD;
-/** The host record. */
-export const LINE_RECORD = LINE_SLOT + WORD;
-/** The authority entry. */
-export const LINE_AUTHORITY = LINE_RECORD + WORD;
-/** Offset of the robots record, 0 if unknown. */
-export const LINE_ROBOTS = LINE_AUTHORITY + WORD;
-/** GROUPS_…: the groups that the first agent obeys. */
-export const LINE_GROUPS = LINE_ROBOTS + WORD;
-/** The query for the shard of the host; the run's query if there are no shards, or no host. */
-export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
-/** The number of the shard; valid if there are shards and a host. */
-export const LINE_SHARD = LINE_QUERY + WORD;
-/** Receives words that are loaded only to prefetch their cache lines. */
-export const LINE_PREFETCHED = LINE_SHARD + WORD;
-/**
- * A line before with the same authority, whose look-up counts; 0 if there is none. Until the
- * look-up it is the line directly before.
- */
-export const LINE_LEADER = LINE_PREFETCHED + WORD;
-/**
- * Bytes of the URL up to the slash after its authority, with the slash. 0 if the next line may not
- * take over the authority.
- */
-export const LINE_ROOT_BYTES = LINE_LEADER + WORD;
-/**
- * Rows: how many fields fewer than QUERY_ROW_FIELDS the row has; negative if it has more. Valid if
- * the fields were counted: unless the row was refused, is too long, or has a CR.
- */
-export const LINE_MISSING = LINE_ROOT_BYTES + WORD;
-export const LINE_BYTES = LINE_MISSING + WORD;
-
-// ---- Result: the decision on one URL for one agent
-
-export const RESULT_OUTCOME = 0;
-/** If a rule decided: its automaton, its rank (`bytes << 1 | allow`) and its line. */
-export const RESULT_AUTOMATON = RESULT_OUTCOME + WORD;
-/** 0 if no rule decided. */
-export const RESULT_RANK = RESULT_AUTOMATON + WORD;
-export const RESULT_LINE = RESULT_RANK + WORD;
-/** For the rule's text: address of its form or 0, bytes of its prefix, and the path it matched. */
-export const RESULT_FORM = RESULT_LINE + WORD;
-export const RESULT_PREFIX = RESULT_FORM + WORD;
-export const RESULT_PATH = RESULT_PREFIX + WORD;
-/** GROUPS_…: the groups that were matched. Agents with equal lists share one match. */
-export const RESULT_GROUPS = RESULT_PATH + WORD;
-/** Address of the authority whose robots.txt decided, 0 if there is none. */
-export const RESULT_SOURCE = RESULT_GROUPS + GROUPS_BYTES;
-/** MATCH_…: the rule of the current automaton. */
-export const RESULT_MATCH = RESULT_SOURCE + WORD;
-
-/** The matcher's result: the rule's line in its automaton, bytes of its prefix, its form. */
-export const MATCH_LINE = 0;
-export const MATCH_PREFIX = MATCH_LINE + WORD;
-export const MATCH_FORM = MATCH_PREFIX + WORD;
-export const MATCH_BYTES = MATCH_FORM + WORD;
-
-export const RESULT_BYTES = RESULT_MATCH + MATCH_BYTES;
-/** The first bytes of a result, shared by agents with equal lists of groups. */
-export const RESULT_SHARED_BYTES = RESULT_GROUPS + GROUPS_LINK;
+/** Groups: those that an agent obeys. */
+export const GROUPS_LINK = 4;
 
 // ---- Worker block: private to a thread, read by others for statistics only
 
@@ -450,9 +361,9 @@ export const WORKER_PASSED = WORKER_RECORDS + LONG;
 export const WORKER_BAD = WORKER_PASSED + LONG;
 /** With QUERY_ADDS_SHARD: the shard of the line that is being written. */
 export const WORKER_SHARD = WORKER_BAD + LONG;
-/** A line entry before the first, of which only LINE_ROOT_BYTES is used: it is 0. */
+/** A line before the first, of which only `rootBytes` is used: it is 0. */
 export const WORKER_BEFORE = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
-/** The group of lines in flight: GROUP_LINES line entries, LINE_… */
+/** The group of lines in flight: GROUP_LINES times Line (assembly/memory.ts). */
 export const WORKER_LINES = WORKER_BEFORE + LINE_BYTES;
 /** Number of lines that are looked up together, so that their cache misses overlap. */
 export const GROUP_LINES = 64;
@@ -467,30 +378,14 @@ export const WORKER_HOSTS = WORKER_FOLLOWERS + GROUP_LINES * WORD;
  * it.
  */
 export const HOST_SPACE = 320;
-/** The marks of the JSON that is being read (assembly/json/marks.ts): MARKS_… */
+/** The marks of the JSON that is being read: Marks (assembly/memory.ts). */
 export const WORKER_MARKS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
 /** Bytes of JSON whose marks are found together at most. */
 export const MARKS_MOST = 1024;
-/** Where the next of them begin. */
-export const MARKS_NEXT = 0;
-/** 1 if the byte there is escaped by the one before it, otherwise 0. */
-export const MARKS_ESCAPED = MARKS_NEXT + WORD;
-/** 1 if the bytes read for this line hold a backslash, otherwise 0. */
-export const MARKS_BACKSLASHES = MARKS_ESCAPED + WORD;
-/** Address of the next mark, when a line is done. */
-export const MARKS_CURSOR = MARKS_BACKSLASHES + WORD;
-/** Addresses of marks below this have three more after them. May be 0. */
-export const MARKS_PLAIN = MARKS_CURSOR + WORD;
-/** Bytes whose marks are found together next. */
-export const MARKS_AHEAD = MARKS_PLAIN + WORD;
-/**
- * Addresses of the marks, in order. NO_MARK follows them twice, and what is written beyond the last
- * mark of 64 bytes.
- */
-export const MARKS_LIST = MARKS_AHEAD + WORD;
 export const NO_MARK = 0xffff_ffff;
-export const MARKS_BYTES = MARKS_LIST + (1 + MARKS_MOST + 2 + 16) * WORD;
-/** RESULT_…: for each agent its result for the current URL. */
+const MARKS_FIRST = 24;
+export const MARKS_BYTES = MARKS_FIRST + (1 + MARKS_MOST + 2 + 16) * WORD;
+/** For each agent its Result for the current URL. */
 export const WORKER_RESULTS = WORKER_MARKS + ((MARKS_BYTES + LONG - 1) & -LONG);
 /** Maximum number of agents of a query. */
 export const MAX_AGENTS = 256;
@@ -514,12 +409,10 @@ export const RULES_USED = 0;
 export const RULES_DOUBLINGS = RULES_USED + WORD;
 /** u64: an upper bound of what the count of any rule may lack. */
 export const RULES_MISSED = RULES_DOUBLINGS + WORD;
-/** Rules of the lines in flight that are noted, but not yet counted. */
-export const RULES_NOTED = RULES_MISSED + LONG;
-/** Receives words that are loaded only to prefetch their cache lines. */
-export const RULES_PREFETCHED = RULES_NOTED + WORD;
-/** NOTES_MOST times NOTE_… */
-export const RULES_NOTES = (RULES_PREFETCHED + WORD + CACHE_LINE - 1) & -CACHE_LINE;
+/**
+ * Rules of the lines in flight that are noted, but not yet counted: NOTES_MOST times NOTE_BYTES.
+ */
+export const RULES_NOTES = CACHE_LINE;
 /** Address of the authority whose robots.txt has the rule, and the rule's line. */
 export const RULE_AUTHORITY = 0;
 export const RULE_LINE = RULE_AUTHORITY + WORD;
@@ -531,10 +424,7 @@ export const RULE_COUNT = RULE_LINE + WORD;
 export const RULE_COUNT_BITS = 48;
 /** Four entries share a cache line. */
 export const RULE_BYTES = RULE_COUNT + LONG;
-/** A note begins as an entry does. Then `agent << 1 | allow`, and where the search begins. */
-export const NOTE_AGENT = RULE_LINE + WORD;
-export const NOTE_ENTRY = NOTE_AGENT + WORD;
-export const NOTE_BYTES = NOTE_ENTRY + WORD;
+export const NOTE_BYTES = 16;
 /** At least the results of one line. */
 export const NOTES_MOST = MAX_AGENTS;
 /** The entries: RULE_…; an entry whose count is 0 is free. */
@@ -545,8 +435,8 @@ export const RULES_ENTRIES = RULES_NOTES + NOTES_MOST * NOTE_BYTES;
 /** Bytes that must be readable after any input, and writable after any output. */
 export const MARGIN = 256;
 /**
- * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in
- * kernel/kernel.ts computes the sum):
+ * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in kernel/kernel.ts
+ * computes the sum):
  *
  *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
  *
@@ -562,8 +452,8 @@ export const MARGIN = 256;
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
  * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, and one bit
- * for each bracket that is open (kernel/assembly/json/locate-url.ts). SCRATCH_MARGIN has room for the slash that a
- * path may lack, and for what vectors write past an end.
+ * for each bracket that is open (kernel/assembly/json/locate-url.ts). SCRATCH_MARGIN has room for
+ * the slash that a path may lack, and for what vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
 /** Bytes after each copy of a URL: room for the slash that its path may lack. */
@@ -573,8 +463,8 @@ export const SCRATCH_MARGIN = 128;
 export const BAD_INPUT_LIMIT = 1024;
 
 /**
- * The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this file, so it
- * holds integer constants and nothing else.
+ * The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this file,
+ * so it holds integer constants and nothing else.
  */
 
 /** Lanes of 32 bits, and the bytes of a block: a word for each lane. */

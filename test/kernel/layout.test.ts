@@ -1,196 +1,142 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { main } from 'assemblyscript/asc';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as compileLayout from '../../src/kernel/compile-layout.js';
 import * as layout from '../../src/kernel/layout.js';
 
 const WORD = 4;
 const LONG = 8;
-const PAIR = 8;
 
-/** A block's fields: the size of each, by its name without the block's prefix. */
-interface Block {
-  readonly size: number;
-  readonly fields: Readonly<Record<string, number>>;
-  /** Names with the block's prefix that are not fields: sizes, flags. */
-  readonly others: readonly string[];
-}
+/** The files with the classes that describe memory in the kernel. */
+const FILES = ['src/kernel/assembly/memory', 'src/kernel/assembly/compile/memory'];
 
-const words = (...names: string[]): Record<string, number> =>
-  Object.fromEntries(names.map((name) => [name, WORD]));
+/** Constants of the host, by name. */
+const HOST: ReadonlyMap<string, unknown> = new Map(Object.entries({ ...compileLayout, ...layout }));
 
-const BLOCKS: Record<string, Block> = {
-  TASK: {
-    size: layout.TASK_BYTES,
-    fields: {
-      ...words('QUERY', 'WORKER', 'SCRATCH', 'SCRATCH_END', 'INPUT', 'INPUT_END'),
-      ...words('OUTPUT', 'OUTPUT_END', 'LINES', 'FLAGS', 'BAD_COUNT', 'PLACES'),
-      LINE_BASE: LONG,
-      BAD: layout.MAX_BAD * layout.BAD_BYTES,
-    },
-    others: ['LINE_BASE_KNOWN', 'OVERLONG'],
-  },
-  BAD: { size: layout.BAD_BYTES, fields: words('LINE', 'REASON'), others: ['INPUT_LIMIT'] },
-  DIVISION: {
-    size: layout.DIVISION_SHARES + layout.SHARE_BYTES,
-    fields: {
-      ...words('BANKS', 'LIST', 'LINES', 'MERGED', 'OUTPUT', 'OUTPUT_END'),
-      SHARES: layout.SHARE_BYTES,
-    },
-    others: [],
-  },
-  SHARE: {
-    size: layout.SHARE_BYTES,
-    fields: words('INPUT', 'NUMBER', 'OUTPUT', 'PLACE', 'PLACE_END', 'DISTANCE'),
-    others: [],
-  },
-  QUERY: {
-    size: layout.QUERY_BYTES,
-    fields: {
-      ...words('TABLE', 'FLAGS', 'FORMAT', 'OUTPUT', 'UNKNOWN', 'MAX_LINE', 'AGENT_COUNT'),
-      ...words(
-        'AGENTS',
-        'FIELD_COUNT',
-        'FIELDS',
-        'CONVERSION',
-        'LINE_FACTOR',
-        'LINE_OVERHEAD',
-        'SEEN',
-        'COUNTS',
-        'RULES',
-        'RULE_ENTRIES',
-        'RULE_DOUBLINGS',
-        'ANY_HOST',
-        'COLUMN',
-        'ROW_FIELDS',
-        'SHARDS',
-        'SHARD_QUERIES',
-        'CRC',
-      ),
-      FRAGMENTS: layout.FRAGMENTS * PAIR,
-    },
-    others: ['GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET', 'ADDS_SHARD', 'FRAMES'],
-  },
-  HOST_COUNTS: {
-    size: layout.HOST_COUNTS_BYTES,
-    fields: { ALLOW: LONG, DENY: LONG },
-    others: ['BITS'],
-  },
-  RULES: {
-    size: layout.RULES_ENTRIES + layout.RULE_BYTES,
-    fields: {
-      ...words('USED', 'DOUBLINGS', 'NOTED', 'PREFETCHED'),
-      MISSED: LONG,
-      NOTES: layout.NOTES_MOST * layout.NOTE_BYTES,
-      ENTRIES: layout.RULE_BYTES,
-    },
-    others: [],
-  },
-  RULE: {
-    size: layout.RULE_BYTES,
-    fields: { ...words('AUTHORITY', 'LINE'), COUNT: LONG },
-    others: ['COUNT_BITS'],
-  },
-  NOTE: { size: layout.NOTE_BYTES, fields: words('AGENT', 'ENTRY'), others: [] },
-  AGENT: {
-    size: layout.AGENT_BYTES,
-    fields: { ...words('CHAIN_COUNT', 'CHAIN'), NAME: PAIR, VERDICTS: layout.VERDICTS * PAIR },
-    others: [],
-  },
-  CHAIN: { size: layout.CHAIN_BYTES, fields: { TOKEN: WORD, TEXT: PAIR }, others: [] },
-  GROUPS: { size: layout.GROUPS_BYTES, fields: words('LIST', 'LINK'), others: [] },
-  LINE: {
-    size: layout.LINE_BYTES,
-    fields: {
-      ...words('START', 'END', 'NUMBER', 'NEWLINE', 'OUTCOME', 'URL', 'URL_END', 'OWNED', 'BRACE'),
-      ...words(
-        'SOURCE',
-        'SOURCE_END',
-        'HOST',
-        'HOST_BYTES',
-        'HASH',
-        'SCHEME',
-        'PORT',
-        'PATH',
-        'PATH_END',
-      ),
-      ...words('NON_CANONICAL', 'TEXT', 'TEXT_END', 'SLOT', 'RECORD', 'AUTHORITY', 'ROBOTS'),
-      GROUPS: layout.GROUPS_BYTES,
-      ...words('QUERY', 'SHARD'),
-      ...words('PREFETCHED', 'LEADER', 'ROOT_BYTES', 'MISSING'),
-    },
-    others: [],
-  },
-  MATCH: { size: layout.MATCH_BYTES, fields: words('LINE', 'PREFIX', 'FORM'), others: [] },
-  RESULT: {
-    size: layout.RESULT_BYTES,
-    fields: {
-      ...words('OUTCOME', 'AUTOMATON', 'RANK', 'LINE', 'FORM', 'PREFIX', 'PATH', 'SOURCE'),
-      GROUPS: layout.GROUPS_BYTES,
-      MATCH: layout.MATCH_BYTES,
-    },
-    others: ['SHARED_BYTES'],
-  },
-  MARKS: {
-    size: layout.MARKS_BYTES,
-    fields: {
-      ...words('NEXT', 'ESCAPED', 'BACKSLASHES', 'CURSOR', 'PLAIN', 'AHEAD'),
-      LIST: layout.MARKS_BYTES - layout.MARKS_LIST,
-    },
-    others: ['MOST'],
-  },
-  WORKER: {
-    size: layout.WORKER_TALLY + LONG,
-    fields: {
-      RECORDS: LONG,
-      PASSED: LONG,
-      BAD: LONG,
-      SHARD: WORD,
-      BEFORE: layout.LINE_BYTES,
-      LINES: layout.GROUP_LINES * layout.LINE_BYTES,
-      OPEN: layout.GROUP_LINES * WORD,
-      FOLLOWERS: layout.GROUP_LINES * WORD,
-      HOSTS: layout.GROUP_LINES * layout.HOST_SPACE,
-      MARKS: layout.MARKS_BYTES,
-      RESULTS: layout.MAX_AGENTS * layout.RESULT_BYTES,
-      TALLY: LONG,
-    },
-    others: [],
-  },
-};
+/** What the host's constants call a class. */
+const PREFIXES: Readonly<Record<string, string>> = { CompileBlock: 'COMPILE' };
 
-/** The offsets of a block's fields, by name, in layout.ts. */
-function offsetsOf(prefix: string, { others }: Block): [name: string, offset: number][] {
-  return Object.entries(layout)
-    .filter(([name]) => name.startsWith(`${prefix}_`))
-    .map(([name, offset]): [string, number] => [name.slice(prefix.length + 1), offset])
-    .filter(([name]) => name !== 'BYTES' && !others.includes(name));
-}
+/** Constants that begin as a field's, and are none: flags, numbers, and arrays behind the fields. */
+const OTHERS = [
+  /^TASK_(LINE_BASE_KNOWN|OVERLONG|BAD)$/,
+  /^BAD_INPUT_LIMIT$/,
+  /^DIVISION_SHARES$/,
+  /^QUERY_(GOOGLE|EXPLAIN|STRICT|PARQUET|ADDS_SHARD|FRAMES|FRAGMENTS)$/,
+  /^AGENT_VERDICTS$/,
+  /^MARKS_MOST$/,
+  /^RULES_(NOTES|ENTRIES)$/,
+  /^RULE_(AUTHORITY|LINE|COUNT_BITS)$/,
+  /^WORKER_(BEFORE|LINES|OPEN|FOLLOWERS|HOSTS|MARKS|RESULTS|TALLY)$/,
+  /^COMPILE_(RARITY|SHARES|BUCKETS|BUCKETS_BYTES)$/,
+  /^RESULT_GROUPS$/,
+];
 
-/** Pairs of neighbours that share a byte, and fields that end after their block. */
-function collisionsOf(offsets: readonly [string, number][], { size, fields }: Block): string[] {
-  const sorted = [...offsets].sort((a, b) => a[1] - b[1]);
-  return sorted.flatMap(([name, offset], index) => {
-    const end = offset + (fields[name] ?? 0);
-    const [next, limit] = sorted[index + 1] ?? ['the end', size];
-    return end > limit ? [`${name} reaches into ${next}`] : [];
-  });
-}
+/** Blocks that are longer than their fields, and where the rest begins. */
+const RESTS = ['TASK_BAD', 'DIVISION_SHARES', 'QUERY_FRAGMENTS', 'RULES_NOTES', 'WORKER_BEFORE']
+  .concat('COMPILE_RARITY')
+  .map((rest): [string, string] => [rest.slice(0, rest.indexOf('_')), rest]);
 
-describe('layout', () => {
-  it.each(Object.entries(BLOCKS))(
-    '%s: no fields overlap, and all fields lie in the block',
-    (prefix, block) => {
-      const offsets = offsetsOf(prefix, block);
-      expect(offsets.map(([name]) => name).sort()).toEqual(Object.keys(block.fields).sort());
-      expect(collisionsOf(offsets, block)).toEqual([]);
-      // A field that is one byte longer would overlap the next field somewhere.
-      const longer = Object.fromEntries(
-        Object.entries(block.fields).map(([name, size]) => [name, size + 1]),
-      );
-      expect(collisionsOf(offsets, { ...block, fields: longer })).not.toEqual([]);
+/** `inputEnd` as `INPUT_END`. */
+const constantCase = (name: string): string =>
+  name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
+/** Offsets of the fields in the kernel, by the host's names, and the sizes: `TASK_BYTES`. */
+const kernel = new Map<string, number>();
+
+beforeAll(async () => {
+  let source = '';
+  for (const file of FILES) {
+    const text = readFileSync(`${file}.ts`, 'utf8');
+    for (const [, name = '', body = ''] of text.matchAll(/^export class (\w+) \{\n(.*?)^\}/gms)) {
+      const prefix = PREFIXES[name] ?? constantCase(name);
+      source += `import { ${name} } from '../../${file}';\n`;
+      source += `export const ${prefix}_BYTES: i32 = offsetof<${name}>();\n`;
+      for (const [, field = ''] of body.matchAll(/^ {2}(\w+): [\w |]+;$/gm)) {
+        source += `export const ${prefix}_${constantCase(field)}: i32 = `;
+        source += `offsetof<${name}>('${field}');\n`;
+      }
+    }
+  }
+  let wasm = new Uint8Array();
+  const entry = 'test/kernel/offsets.ts';
+  const { error } = await main(
+    [entry, '--runtime', 'stub', '--use', 'abort=', '--outFile', 'offsets.wasm'],
+    {
+      readFile(name) {
+        if (name === entry) return source;
+        try {
+          return readFileSync(name, 'utf8');
+        } catch {
+          return null;
+        }
+      },
+      writeFile(_name, contents) {
+        wasm = Uint8Array.from(contents as Uint8Array);
+      },
     },
   );
+  if (error !== null) throw error;
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), {});
+  for (const [name, value] of Object.entries(exports)) {
+    if (value instanceof WebAssembly.Global) kernel.set(name, Number(value.value));
+  }
+});
+
+describe('layout', () => {
+  it("has the kernel's offset of each field that the host knows", () => {
+    const shared = [...kernel].filter(([name]) => HOST.has(name) && !longer(name));
+    expect(shared.length).toBeGreaterThan(100);
+    expect(shared.filter(([name, offset]) => HOST.get(name) !== offset)).toEqual([]);
+  });
+
+  it('has no constant of a block that is neither a field nor one of the others', () => {
+    const prefixes = new Set([...kernel.keys()].map((name) => name.slice(0, name.indexOf('_'))));
+    const unknown = [...HOST.keys()].filter(
+      (name) =>
+        prefixes.has(name.slice(0, name.indexOf('_'))) &&
+        !kernel.has(name) &&
+        !OTHERS.some((other) => other.test(name)),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it.each(RESTS)('%s: nothing begins within the fields', (prefix, rest) => {
+    expect(HOST.get(rest)).toBeGreaterThanOrEqual(kernel.get(`${prefix}_BYTES`) ?? Infinity);
+  });
+
+  it('has places for arrays, one after another', () => {
+    const { WORKER_LINES, WORKER_OPEN, WORKER_FOLLOWERS, WORKER_HOSTS, WORKER_MARKS } = layout;
+    const { GROUP_LINES, LINE_BYTES, HOST_SPACE, MARKS_BYTES, WORKER_RESULTS } = layout;
+    expect(layout.TASK_BYTES).toBeGreaterThanOrEqual(
+      layout.TASK_BAD + layout.MAX_BAD * layout.BAD_BYTES,
+    );
+    expect(layout.WORKER_BEFORE % LONG).toBe(0);
+    expect(WORKER_LINES).toBe(layout.WORKER_BEFORE + LINE_BYTES);
+    expect(WORKER_OPEN).toBe(WORKER_LINES + GROUP_LINES * LINE_BYTES);
+    expect(WORKER_FOLLOWERS).toBe(WORKER_OPEN + GROUP_LINES * WORD);
+    expect(WORKER_HOSTS).toBe(WORKER_FOLLOWERS + GROUP_LINES * WORD);
+    expect(WORKER_MARKS).toBe(WORKER_HOSTS + GROUP_LINES * HOST_SPACE);
+    expect(WORKER_RESULTS).toBeGreaterThanOrEqual(WORKER_MARKS + MARKS_BYTES);
+    expect(layout.WORKER_TALLY).toBeGreaterThanOrEqual(
+      WORKER_RESULTS + layout.MAX_AGENTS * layout.RESULT_BYTES,
+    );
+    expect(layout.RULES_ENTRIES).toBe(layout.RULES_NOTES + layout.NOTES_MOST * layout.NOTE_BYTES);
+    expect(MARKS_BYTES).toBe((kernel.get('MARKS_FIRST') ?? 0) + (layout.MARKS_MOST + 19) * WORD);
+  });
+
+  it('begins notes as it begins entries', () => {
+    expect(kernel.get('NOTE_AUTHORITY')).toBe(layout.RULE_AUTHORITY);
+    expect(kernel.get('NOTE_LINE')).toBe(layout.RULE_LINE);
+    expect(kernel.get('RULE_PLACE')).toBe(layout.RULE_AUTHORITY);
+  });
 
   it('keeps the results that agents with equal groups share in two vectors', () => {
-    expect(layout.RESULT_SHARED_BYTES).toBe(32);
+    expect(kernel.get('RESULT_GROUPS_LINK')).toBe(32);
+    expect(kernel.get('RESULT_GROUPS_LIST')).toBe(layout.RESULT_GROUPS);
+  });
+
+  it('has an array of texts behind the fields of an agent', () => {
+    expect(kernel.get('AGENT_ALLOW')).toBe(layout.AGENT_VERDICTS);
   });
 
   it('aligns the words of 64 bits that the host reads', () => {
@@ -200,3 +146,8 @@ describe('layout', () => {
     expect(layout.QUERY_BYTES % LONG).toBe(0);
   });
 });
+
+/** Whether the name is the size of a block that has more than its fields. */
+function longer(name: string): boolean {
+  return name === 'MARKS_BYTES' || RESTS.some(([prefix]) => name === `${prefix}_BYTES`);
+}

@@ -162,7 +162,9 @@ function twoWay(needle: usize, bytes: i32, from: usize, end: usize): usize {
     if (periodic) known = bytes - step - 1;
   }
   return 0;
-} /** Sixteen bytes at a time. */
+}
+
+/** Sixteen bytes at a time. */
 
 /**
  * A set of positions among 64 bytes, the first position in the lowest bit, from the masks that
@@ -246,7 +248,9 @@ export function upperHex(half: i32): i32 {
 /** The digits `0` to `9` and `a` to `f`. */
 export function lowerHex(half: i32): i32 {
   return half < 10 ? DIGIT_0 + half : LOWER_A - 10 + half;
-} /** Short texts as the number that one load gives: the first character is the lowest byte. */
+}
+
+/** Short texts as the number that one load gives: the first character is the lowest byte. */
 
 export const HTTP: i32 = 0x70747468; // http // http
 export const HTTPS: u64 = 0x7370747468; // https // https

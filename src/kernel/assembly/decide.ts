@@ -27,37 +27,12 @@ import {
   ROBOTS_ACCESS,
 } from '../../table/format';
 import {
-  AGENT_BYTES,
-  AGENT_CHAIN,
-  AGENT_CHAIN_COUNT,
   ALLOW,
   CHAIN_BYTES,
   CHAIN_TOKEN,
   COPY_MARGIN,
   DENY,
-  GROUPS_LINK,
-  GROUPS_LIST,
-  LINE_AUTHORITY,
-  LINE_GROUPS,
-  LINE_NON_CANONICAL,
-  LINE_OUTCOME,
-  LINE_OWNED,
-  LINE_PATH,
-  LINE_PATH_END,
-  LINE_ROBOTS,
-  LINE_TEXT,
-  LINE_TEXT_END,
-  LINE_URL,
-  LINE_URL_END,
-  MATCH_FORM,
-  MATCH_LINE,
-  MATCH_PREFIX,
-  QUERY_AGENT_COUNT,
-  QUERY_AGENTS,
-  QUERY_FLAGS,
   QUERY_GOOGLE,
-  QUERY_TABLE,
-  QUERY_UNKNOWN,
   REASON_NO_GROUP,
   REASON_NO_RULE,
   REASON_OVER_BUDGET,
@@ -66,38 +41,36 @@ import {
   REASON_UNAVAILABLE,
   REASON_UNKNOWN_HOST,
   REASON_UNREACHABLE,
-  RESULT_AUTOMATON,
-  RESULT_BYTES,
-  RESULT_FORM,
-  RESULT_GROUPS,
-  RESULT_LINE,
-  RESULT_MATCH,
-  RESULT_OUTCOME,
-  RESULT_PATH,
-  RESULT_PREFIX,
-  RESULT_RANK,
-  RESULT_SOURCE,
-  WORKER_RESULTS,
 } from '../layout';
 import { copyShort, DOT_TXT, findByte, OTS_DOT, SLASH_ROB, SLASH_SLASH, splat } from './bytes';
 import { canonicalise } from './canonical';
 import { groupsOf, groupsOfAny, resolveGroups } from './look-up';
 import { charge, GROUP_COST, grantBudget, isSpent, match, OVER_BUDGET } from './match';
-import { claimScratch, PENDING } from './memory';
+import {
+  Agent,
+  claimScratch,
+  elementOf,
+  Line,
+  nextOf,
+  PENDING,
+  Query,
+  Result,
+  Worker,
+} from './memory';
 import { dropWhiteSpace, holdsDropped, isSlash } from './url';
 
 /**
  * Leaves a result for each agent in the worker block. `scratch` has the room that `preparePath`
  * asks for.
  */
-export function decide(query: usize, worker: usize, line: usize, scratch: usize): void {
-  const outcome = load<i32>(line, LINE_OUTCOME);
+export function decide(query: Query, worker: Worker, line: Line, scratch: usize): void {
+  const outcome = line.outcome;
   if (outcome !== PENDING) {
     giveOutcome(query, worker, outcome, 0);
     return;
   }
-  if (load<u32>(line, LINE_ROBOTS) === 0) {
-    giveOutcome(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
+  if (line.robots === 0) {
+    giveOutcome(query, worker, (query.unknown << 4) | REASON_UNKNOWN_HOST, 0);
     return;
   }
   if (isGoogle(query)) prepareGooglePath(line, scratch);
@@ -105,19 +78,19 @@ export function decide(query: usize, worker: usize, line: usize, scratch: usize)
   decideByRobots(query, worker, line);
 }
 
-function isGoogle(query: usize): bool {
-  return (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
+function isGoogle(query: Query): bool {
+  return (query.flags & QUERY_GOOGLE) !== 0;
 }
 
 /** Gives every agent the same outcome. */
-function giveOutcome(query: usize, worker: usize, outcome: i32, source: usize): void {
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
-  let result = worker + WORKER_RESULTS;
+function giveOutcome(query: Query, worker: Worker, outcome: i32, source: usize): void {
+  const agents = query.agentCount;
+  let result = worker.results;
   for (let i = 0; i < agents; i++) {
-    store<i32>(result, outcome, RESULT_OUTCOME);
-    store<i32>(result, 0, RESULT_RANK);
-    store<u32>(result, source, RESULT_SOURCE);
-    result += RESULT_BYTES;
+    result.outcome = outcome;
+    result.rank = 0;
+    result.source = source;
+    result = nextOf(result);
   }
 }
 
@@ -132,12 +105,12 @@ function isRobotsTxt(path: usize, end: usize): bool {
 }
 
 /** Decides about the line's path by the line's robots record, for every agent of the query. */
-function decideByRobots(query: usize, worker: usize, line: usize): void {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  const robots: usize = load<u32>(line, LINE_ROBOTS);
-  const source: usize = load<u32>(line, LINE_AUTHORITY);
+function decideByRobots(query: Query, worker: Worker, line: Line): void {
+  const table = query.table;
+  const robots = line.robots;
+  const source = line.authority;
   const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
-  if (!isGoogle(query) && isRobotsTxt(load<u32>(line, LINE_TEXT), load<u32>(line, LINE_TEXT_END))) {
+  if (!isGoogle(query) && isRobotsTxt(line.text, line.textEnd)) {
     giveOutcome(query, worker, (ALLOW << 4) | REASON_ROBOTS_TXT, source);
     return;
   }
@@ -149,18 +122,22 @@ function decideByRobots(query: usize, worker: usize, line: usize): void {
     giveOutcome(query, worker, outcome, source);
     return;
   }
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  const agents = query.agentCount;
   const any = agents > 1 ? groupsOfAny(table, robots) : 0;
-  let agent: usize = load<u32>(query, QUERY_AGENTS);
-  let result = worker + WORKER_RESULTS;
+  let agent = query.agents;
+  let result = worker.results;
   for (let i = 0; i < agents; i++) {
     // The first agent's groups are known from the look-up.
-    if (i === 0) store<u64>(result, load<u64>(line, LINE_GROUPS), RESULT_GROUPS);
-    else resolveGroups(agent, table, robots, any, result + RESULT_GROUPS);
+    if (i === 0) {
+      result.groupsList = line.groupsList;
+      result.groupsLink = line.groupsLink;
+    } else {
+      resolveGroups(agent, table, robots, any, result.groups);
+    }
     decideForAgent(query, line, agent, result, i);
-    store<u32>(result, source, RESULT_SOURCE);
-    agent += AGENT_BYTES;
-    result += RESULT_BYTES;
+    result.source = source;
+    agent = nextOf(agent);
+    result = nextOf(result);
   }
 }
 
@@ -168,26 +145,26 @@ function decideByRobots(query: usize, worker: usize, line: usize): void {
  * Fills in the result of the agent with this index. RESULT_GROUPS has the groups that the agent
  * obeys.
  */
-function decideForAgent(query: usize, line: usize, agent: usize, result: usize, index: i32): void {
-  const links = load<i32>(agent, AGENT_CHAIN_COUNT);
-  const link = load<i32>(result, RESULT_GROUPS + GROUPS_LINK);
-  const list: usize = load<u32>(result, RESULT_GROUPS + GROUPS_LIST);
-  store<i32>(result, 0, RESULT_RANK);
+function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, index: i32): void {
+  const links = agent.chainCount;
+  const link = result.groupsLink;
+  const list = result.groupsList;
+  result.rank = 0;
   if (list === 0) {
-    store<i32>(result, (ALLOW << 4) | REASON_NO_GROUP, RESULT_OUTCOME);
+    result.outcome = (ALLOW << 4) | REASON_NO_GROUP;
     return;
   }
   // google/robotstxt merges all groups that name any of the chain's tokens.
   const merged = isGoogle(query) && links > 1 && link >= 0;
   if (!merged && isDecidedBefore(result, index, list)) return;
-  grantBudget(load<u32>(line, LINE_TEXT_END) - load<u32>(line, LINE_TEXT));
-  const table: usize = load<u32>(query, QUERY_TABLE);
+  grantBudget(line.textEnd - line.text);
+  const table = query.table;
   let affordable = consider(line, result, table, list);
   if (merged) {
     // No other agent shares such a result.
-    store<u32>(result, 0, RESULT_GROUPS + GROUPS_LIST);
-    const robots: usize = load<u32>(line, LINE_ROBOTS);
-    const chain: usize = load<u32>(agent, AGENT_CHAIN);
+    result.groupsList = 0;
+    const robots = line.robots;
+    const chain = agent.chain;
     for (let i = link + 1; affordable && i < links; i++) {
       const token = load<i32>(chain + <usize>i * CHAIN_BYTES, CHAIN_TOKEN);
       const further = groupsOf(table, robots, token);
@@ -195,14 +172,14 @@ function decideForAgent(query: usize, line: usize, agent: usize, result: usize, 
     }
   }
   if (!affordable) {
-    store<i32>(result, 0, RESULT_RANK);
-    store<i32>(result, (DENY << 4) | REASON_OVER_BUDGET, RESULT_OUTCOME);
+    result.rank = 0;
+    result.outcome = (DENY << 4) | REASON_OVER_BUDGET;
     return;
   }
-  const rank = load<i32>(result, RESULT_RANK);
+  const rank = result.rank;
   let outcome = (ALLOW << 4) | REASON_NO_RULE;
   if (rank !== 0) outcome = ((rank & 1) !== 0 ? ALLOW << 4 : DENY << 4) | REASON_RULE;
-  store<i32>(result, outcome, RESULT_OUTCOME);
+  result.outcome = outcome;
 }
 
 /** How many earlier agents are searched for one with the same groups. */
@@ -212,13 +189,15 @@ const REMEMBERED: i32 = 8;
  * Copies the result of an earlier agent with the same list of groups; returns false if there is no
  * such agent. The two vectors are RESULT_SHARED_BYTES.
  */
-function isDecidedBefore(result: usize, index: i32, list: usize): bool {
+function isDecidedBefore(result: Result, index: i32, list: usize): bool {
   const earliest = max(index - REMEMBERED, 0);
   for (let i = index - 1; i >= earliest; i--) {
-    const earlier = result - <usize>(index - i) * RESULT_BYTES;
-    if (<usize>load<u32>(earlier, RESULT_GROUPS + GROUPS_LIST) !== list) continue;
-    v128.store(result, v128.load(earlier));
-    v128.store(result, v128.load(earlier, 16), 16);
+    const earlier = elementOf(result, i - index);
+    if (earlier.groupsList !== list) continue;
+    const from = changetype<usize>(earlier);
+    const to = changetype<usize>(result);
+    v128.store(to, v128.load(from));
+    v128.store(to, v128.load(from, 16), 16);
     return true;
   }
   return false;
@@ -228,10 +207,10 @@ function isDecidedBefore(result: usize, index: i32, list: usize): bool {
  * Matches the line's path against the groups of a list; a rule that wins over the rule in `result`
  * replaces it. Returns false if the budget was not enough: then `result` is undefined.
  */
-function consider(line: usize, result: usize, table: usize, list: usize): bool {
-  const path: usize = load<u32>(line, LINE_TEXT);
-  const end: usize = load<u32>(line, LINE_TEXT_END);
-  const found = result + RESULT_MATCH;
+function consider(line: Line, result: Result, table: usize, list: usize): bool {
+  const path = line.text;
+  const end = line.textEnd;
+  const found = result.match;
   let group = table + list;
   for (let followed = true; followed; group += GROUP_BYTES) {
     const offset = load<u32>(group);
@@ -246,16 +225,16 @@ function consider(line: usize, result: usize, table: usize, list: usize): bool {
     const automaton = table + offset;
     const rank = match(automaton, path, end, found);
     if (rank === OVER_BUDGET) return false;
-    const held = load<i32>(result, RESULT_RANK);
+    const held = result.rank;
     if (rank === 0 || rank < held) continue;
-    const ruleLine = (lines >> 1) + load<u32>(found, MATCH_LINE);
-    if (rank === held && ruleLine >= load<u32>(result, RESULT_LINE)) continue;
-    store<u32>(result, automaton, RESULT_AUTOMATON);
-    store<i32>(result, rank, RESULT_RANK);
-    store<u32>(result, ruleLine, RESULT_LINE);
-    store<u32>(result, load<u32>(found, MATCH_FORM), RESULT_FORM);
-    store<u32>(result, load<u32>(found, MATCH_PREFIX), RESULT_PREFIX);
-    store<u32>(result, path, RESULT_PATH);
+    const ruleLine = (lines >> 1) + found.line;
+    if (rank === held && ruleLine >= result.line) continue;
+    result.automaton = automaton;
+    result.rank = rank;
+    result.line = ruleLine;
+    result.form = found.form;
+    result.prefix = found.prefix;
+    result.path = path;
   }
   return true;
 }
@@ -270,19 +249,19 @@ function consider(line: usize, result: usize, table: usize, list: usize): bool {
 const VECTOR_MARGIN: usize = 32;
 
 /** Stores the text that patterns are compared with; readable up to 64 bytes past its end. */
-function setText(line: usize, from: usize, end: usize): void {
-  store<u32>(line, from, LINE_TEXT);
-  store<u32>(line, end, LINE_TEXT_END);
+function setText(line: Line, from: usize, end: usize): void {
+  line.text = from;
+  line.textEnd = end;
 }
 
 /**
  * Prepares the path and query of a line. `scratch` has room for four times their bytes and
  * SCRATCH_MARGIN.
  */
-function preparePath(line: usize, scratch: usize): void {
-  const from: usize = load<u32>(line, LINE_PATH);
-  const nonCanonical: usize = load<u32>(line, LINE_NON_CANONICAL);
-  let end: usize = load<u32>(line, LINE_PATH_END);
+function preparePath(line: Line, scratch: usize): void {
+  const from = line.path;
+  const nonCanonical = line.nonCanonical;
+  let end = line.pathEnd;
   if (nonCanonical > from && (nonCanonical === end || load<u8>(nonCanonical) === HASH)) {
     setText(line, from, nonCanonical);
     return;
@@ -303,8 +282,8 @@ function preparePath(line: usize, scratch: usize): void {
  * the URL Standard drops. If the line owns these bytes, they are overwritten, and so may be
  * COPY_MARGIN after them.
  */
-function rewritePath(line: usize, from: usize, end: usize, scratch: usize): void {
-  let owned = load<u32>(line, LINE_OWNED) !== 0;
+function rewritePath(line: Line, from: usize, end: usize, scratch: usize): void {
+  let owned = line.owned !== 0;
   if (holdsDropped(from, end)) {
     if (!owned) claimScratch(scratch, end - from + COPY_MARGIN);
     const copy = owned ? from : scratch;
@@ -358,9 +337,9 @@ function mayNeedRewriting(at: usize, end: usize): bool {
  * Prepares the text that google/robotstxt matches: the URL as given (spec notes, section 2, point
  * 8). `scratch` has room for the URL and SCRATCH_MARGIN.
  */
-function prepareGooglePath(line: usize, scratch: usize): void {
-  const url: usize = load<u32>(line, LINE_URL);
-  let end: usize = load<u32>(line, LINE_URL_END);
+function prepareGooglePath(line: Line, scratch: usize): void {
+  const url = line.url;
+  let end = line.urlEnd;
   const start = end - url >= 2 && load<u16>(url) === SLASH_SLASH ? url + 2 : url;
   let from = start;
   // The `://` of a scheme, unless a path, parameters or a query begin before it.

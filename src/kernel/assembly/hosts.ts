@@ -23,16 +23,8 @@ import {
   SCHEME_HTTPS,
   SECTION_BUCKETS,
 } from '../../table/format';
-import {
-  LINE_HOST,
-  LINE_HOST_BYTES,
-  LINE_QUERY,
-  LINE_SHARD,
-  QUERY_CRC,
-  QUERY_SHARD_QUERIES,
-  QUERY_SHARDS,
-} from '../layout';
 import { equal } from './bytes';
+import { Line, Query } from './memory';
 
 /** Address of the bucket where the search for a hash begins. */
 export function bucketOf(table: usize, hash: i32): usize {
@@ -197,21 +189,17 @@ function products(key: v128, stripe: v128): v128 {
  * Finds the shard of the line's host, and the query for the shard. Traps if the shard is not in
  * memory: its hosts must get no verdict.
  */
-export function findShard(query: usize, line: usize): void {
-  const shards: u32 = load<u32>(query, QUERY_SHARDS);
+export function findShard(query: Query, line: Line): void {
+  const shards: u32 = query.shards;
   if (shards === 0) return;
-  const crc = crcOf(
-    load<u32>(query, QUERY_CRC),
-    load<u32>(line, LINE_HOST),
-    load<u32>(line, LINE_HOST_BYTES),
-  );
+  const crc = crcOf(query.crc, line.host, <u32>line.hostBytes);
   const shard = crc % shards;
-  store<u32>(line, shard, LINE_SHARD);
-  const queries: usize = load<u32>(query, QUERY_SHARD_QUERIES);
+  line.shard = shard;
+  const queries = query.shardQueries;
   if (queries === 0) return;
   const own: usize = load<u32>(queries + ((<usize>shard) << 2));
   if (own === 0) unreachable();
-  store<u32>(line, <u32>own, LINE_QUERY);
+  line.query = changetype<Query>(own);
 }
 
 /** CRC-32 as in zlib, one byte after another: hosts are short. `table` has QUERY_CRC. */

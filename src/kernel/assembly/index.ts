@@ -5,26 +5,12 @@
  * worker block. What compiles needs a memory of its own, and adds to it: kernel/compile-layout.ts.
  */
 
-import {
-  BLOCK_BYTES,
-  LINE_OWNED,
-  LINE_QUERY,
-  LINE_START,
-  LINE_URL,
-  LINE_URL_END,
-  PRIME_1,
-  PRIME_2,
-  RESULT_OUTCOME,
-  TURN,
-  WORKER_HOSTS,
-  WORKER_MARKS,
-  WORKER_RESULTS,
-} from '../layout';
+import { BLOCK_BYTES, PRIME_1, PRIME_2, TURN } from '../layout';
 import { decide } from './decide';
 import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './look-up';
-import { firstEntry, limitScratch, queryOf } from './memory';
+import { firstEntry, limitScratch, Query, Worker } from './memory';
 
 export { run } from './batch';
 export { writeAutomaton } from './compile/automaton';
@@ -39,11 +25,11 @@ export { endOfPlainRows } from './rows';
 /**
  * Decides about the URL `url`–`end`: leaves a result for each agent in the worker block, and
  * returns the first agent's outcome. Scratch memory, `scratch`–`scratchEnd`, has the size that
- * layout.ts requires for one line (SCRATCH_FACTOR).
+ * kernel/layout.ts requires for one line (SCRATCH_FACTOR).
  */
 export function decideUrl(
-  query: usize,
-  worker: usize,
+  query: Query,
+  worker: Worker,
   url: usize,
   end: usize,
   scratch: usize,
@@ -51,23 +37,23 @@ export function decideUrl(
 ): i32 {
   limitScratch(scratchEnd);
   const line = firstEntry(worker);
-  store<u32>(line, query, LINE_QUERY);
-  store<u32>(line, url, LINE_URL);
-  store<u32>(line, end, LINE_URL_END);
-  store<u32>(line, 0, LINE_OWNED);
-  scratch = resolve(query, line, worker + WORKER_HOSTS, scratch);
+  line.query = query;
+  line.url = url;
+  line.urlEnd = end;
+  line.owned = 0;
+  scratch = resolve(query, line, worker.hosts, scratch);
   lookUp(query, worker, 1);
-  decide(queryOf(line), worker, line, scratch);
-  return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
+  decide(line.query, worker, line, scratch);
+  return worker.results.outcome;
 }
 
 /**
  * Finds the URL of the record that is the line `start`–`end`: fills in the first line entry of the
- * worker block. Scratch memory has the size that layout.ts requires for one line.
+ * worker block. Scratch memory has the size that kernel/layout.ts requires for one line.
  */
 export function locateRecord(
-  query: usize,
-  worker: usize,
+  query: Query,
+  worker: Worker,
   start: usize,
   end: usize,
   scratch: usize,
@@ -75,10 +61,10 @@ export function locateRecord(
 ): void {
   limitScratch(scratchEnd);
   const line = firstEntry(worker);
-  store<u32>(line, query, LINE_QUERY);
-  store<u32>(line, start, LINE_START);
-  forgetMarks(worker + WORKER_MARKS);
-  locate(query, line, end, worker, worker + WORKER_HOSTS, scratch);
+  line.query = query;
+  line.start = start;
+  forgetMarks(worker.marks);
+  locate(query, line, end, worker, worker.hosts, scratch);
 }
 
 /** The checksum of a table; src/kernel/hashes.ts defines it. */

@@ -4,38 +4,14 @@ import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
+  FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_OFFSETS,
   FORMAT_TEXT,
+  FORMAT_TSV,
   INVALID,
-  LINE_END,
-  LINE_HASH,
-  LINE_HOST,
-  LINE_HOST_BYTES,
-  LINE_LEADER,
-  LINE_MISSING,
-  LINE_NEWLINE,
-  LINE_NON_CANONICAL,
-  LINE_OUTCOME,
-  LINE_OWNED,
-  LINE_PATH,
-  LINE_PATH_END,
-  LINE_QUERY,
-  LINE_ROOT_BYTES,
-  LINE_SHARD,
-  LINE_SLOT,
-  LINE_SOURCE,
-  LINE_SOURCE_END,
-  LINE_START,
-  LINE_URL,
-  LINE_URL_END,
   OFFSET_BYTES,
-  QUERY_ANY_HOST,
-  QUERY_FLAGS,
-  QUERY_FORMAT,
   QUERY_GOOGLE,
-  QUERY_MAX_LINE,
-  QUERY_ROW_FIELDS,
   QUERY_STRICT,
   REASON_INVALID_URL,
   REASON_LINE_TOO_LONG,
@@ -47,30 +23,29 @@ import {
   REFUSED_BYTES,
   REFUSED_REASON,
   REFUSED_RECORD,
-  WORKER_MARKS,
 } from '../layout';
 import { findByte, isControlOrSpace } from './bytes';
 import { bucketOf, findShard, hashHost } from './hosts';
 import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
-import { claimScratch, EMPTY, PENDING, tableOf } from './memory';
-import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './rows';
+import { claimScratch, EMPTY, Line, Marks, PENDING, Query, tableOf, Worker } from './memory';
+import { countFields, delimiterOf, isRefusedRow, locateField, rowStart } from './rows';
 import { splitAny, splitPlain } from './url';
 
-function fail(line: usize, reason: i32): void {
-  store<i32>(line, (INVALID << 4) | reason, LINE_OUTCOME);
+function fail(line: Line, reason: i32): void {
+  line.outcome = (INVALID << 4) | reason;
 }
 
 /** Stores where a line ends: before its LF, or its CR and LF. */
-function endLine(line: usize, newline: usize, end: usize): void {
-  const start: usize = load<u32>(line, LINE_START);
+function endLine(line: Line, newline: usize, end: usize): void {
+  const start = line.start;
   const carriage = newline < end && newline > start && load<u8>(newline - 1) === CR;
-  store<u32>(line, carriage ? newline - 1 : newline, LINE_END);
-  store<u32>(line, newline, LINE_NEWLINE);
+  line.end = carriage ? newline - 1 : newline;
+  line.newline = newline;
 }
 
-function isTooLong(query: usize, line: usize): bool {
-  return load<u32>(line, LINE_END) - load<u32>(line, LINE_START) > load<u32>(query, QUERY_MAX_LINE);
+function isTooLong(query: Query, line: Line): bool {
+  return line.end - line.start > query.maxLine;
 }
 
 /**
@@ -78,45 +53,46 @@ function isTooLong(query: usize, line: usize): bool {
  * of the URL goes to `scratch`; returns the first address of scratch memory that is then free.
  */
 export function locate(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   end: usize,
-  worker: usize,
+  worker: Worker,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  store<u32>(line, 0, LINE_OWNED);
-  store<u32>(line, 0, LINE_ROOT_BYTES);
-  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
+  line.owned = 0;
+  line.rootBytes = 0;
+  if (query.format === FORMAT_TEXT) {
     return locateInText(query, line, end, hostSpace, scratch);
   }
-  if (load<i32>(query, QUERY_FORMAT) === FORMAT_OFFSETS) {
+  if (query.format === FORMAT_OFFSETS) {
     return locateByOffset(query, line, end, hostSpace, scratch);
   }
-  return holdsRows(query)
-    ? locateInRow(query, line, end, hostSpace, scratch)
-    : locateInJson(query, line, end, worker + WORKER_MARKS, hostSpace, scratch);
+  // With one call, asc would inline the reader of rows here: see SEPARATE in build/kernel.ts.
+  if (query.format === FORMAT_CSV) return locateInRow(query, line, end, hostSpace, scratch);
+  if (query.format === FORMAT_TSV) return locateInRow(query, line, end, hostSpace, scratch);
+  return locateInJson(query, line, end, worker.marks, hostSpace, scratch);
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */
 function locateInText(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   end: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const start: usize = load<u32>(line, LINE_START);
+  const start = line.start;
   const stop = splitPlain(line, start, end);
   const ended = stop !== 0 && stop < end && load<u8>(stop) === LF;
   endLine(line, ended ? stop : findByte(LF, stop !== 0 ? stop : start, end), end);
-  const lineEnd: usize = load<u32>(line, LINE_END);
+  const lineEnd = line.end;
   if (isTooLong(query, line)) {
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
-  store<u32>(line, start, LINE_URL);
-  store<u32>(line, lineEnd, LINE_URL_END);
+  line.url = start;
+  line.urlEnd = lineEnd;
   // `splitPlain` accepts neither tabs nor CRs.
   const reason =
     stop < lineEnd ? severalUrls(stop !== 0 ? stop : afterBlanks(start, lineEnd), lineEnd) : 0;
@@ -126,7 +102,7 @@ function locateInText(
   }
   if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
   if (isBlank(start, lineEnd)) {
-    store<i32>(line, EMPTY, LINE_OUTCOME);
+    line.outcome = EMPTY;
     return scratch;
   }
   return resolveAny(query, line, hostSpace, scratch);
@@ -153,22 +129,22 @@ function severalUrls(from: usize, end: usize): i32 {
 
 /** The line is the offset of a value, which is the URL. */
 function locateByOffset(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   end: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const start: usize = load<u32>(line, LINE_START);
+  const start = line.start;
   const last = start + OFFSET_BYTES - 1;
-  store<u32>(line, last, LINE_END);
-  store<u32>(line, last, LINE_NEWLINE);
+  line.end = last;
+  line.newline = last;
   const values = end + OFFSET_BYTES;
   const url: usize = values + load<u32>(start);
   const urlEnd: usize = values + load<u32>(start, OFFSET_BYTES);
-  store<u32>(line, url, LINE_URL);
-  store<u32>(line, urlEnd, LINE_URL_END);
-  if (urlEnd - url > <usize>load<u32>(query, QUERY_MAX_LINE)) {
+  line.url = url;
+  line.urlEnd = urlEnd;
+  if (urlEnd - url > <usize>query.maxLine) {
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
@@ -177,20 +153,20 @@ function locateByOffset(
 
 /** The line is a row with the URL in a column. An empty line is no row. */
 function locateInRow(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   end: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const start: usize = load<u32>(line, LINE_START);
+  const start = line.start;
   endLine(line, findByte(LF, start, end), end);
-  const lineEnd: usize = load<u32>(line, LINE_END);
+  const lineEnd = line.end;
   if (start === lineEnd) {
-    store<i32>(line, EMPTY, LINE_OUTCOME);
+    line.outcome = EMPTY;
     return scratch;
   }
-  if (lineEnd - rowStart(line) > <usize>load<u32>(query, QUERY_MAX_LINE)) {
+  if (lineEnd - rowStart(line) > <usize>query.maxLine) {
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
@@ -203,9 +179,9 @@ function locateInRow(
     fail(line, REASON_RETURN_IN_LINE);
     return scratch;
   }
-  const wanted = load<i32>(query, QUERY_ROW_FIELDS);
+  const wanted = query.rowFields;
   const missing = wanted === 0 ? 0 : wanted - fields;
-  store<i32>(line, missing, LINE_MISSING);
+  line.missing = missing;
   // A delimiter too many may be part of the URL, which is then longer than its field.
   const free: usize = missing < 0 ? 0 : locateField(query, line, scratch);
   if (free === 0) {
@@ -220,36 +196,36 @@ function locateInRow(
  * string.
  */
 function locateInJson(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   end: usize,
-  marks: usize,
+  marks: Marks,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const start: usize = load<u32>(line, LINE_START);
+  const start = line.start;
   const located = locateUrl(query, line, start, end, marks, scratch);
   const isString =
     located !== LOCATED &&
-    load<i32>(query, QUERY_FORMAT) === FORMAT_JSON &&
+    query.format === FORMAT_JSON &&
     locateString(line, start, end) === LOCATED;
   if (located !== LOCATED && !isString) {
     endLine(line, findByte(LF, start, end), end);
-    const lineEnd: usize = load<u32>(line, LINE_END);
-    if (isBlank(start, lineEnd)) store<i32>(line, EMPTY, LINE_OUTCOME);
+    const lineEnd = line.end;
+    if (isBlank(start, lineEnd)) line.outcome = EMPTY;
     else fail(line, faultOf(query, line, located));
     return scratch;
   }
-  endLine(line, load<u32>(line, LINE_NEWLINE), end);
-  const url: usize = load<u32>(line, LINE_URL);
+  endLine(line, line.newline, end);
+  const url = line.url;
   if (isTooLong(query, line) || url === 0) {
     fail(line, isTooLong(query, line) ? REASON_LINE_TOO_LONG : REASON_NO_URL);
     return scratch;
   }
-  const urlEnd: usize = load<u32>(line, LINE_URL_END);
+  const urlEnd = line.urlEnd;
   const stop = splitPlain(line, url, urlEnd);
   const from = stop !== 0 ? stop : url;
-  const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
+  const strict = (query.flags & QUERY_STRICT) !== 0;
   if (isString && strict && holdsControl(url, urlEnd)) {
     fail(line, REASON_NO_JSON);
     return scratch;
@@ -265,18 +241,18 @@ function locateInJson(
     fail(line, REASON_NO_JSON);
     return scratch;
   }
-  store<u32>(line, url, LINE_SOURCE);
-  store<u32>(line, urlEnd, LINE_SOURCE_END);
-  store<u32>(line, scratch, LINE_URL);
-  store<u32>(line, decodedEnd, LINE_URL_END);
-  store<u32>(line, 1, LINE_OWNED);
+  line.source = url;
+  line.sourceEnd = urlEnd;
+  line.url = scratch;
+  line.urlEnd = decodedEnd;
+  line.owned = 1;
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
 }
 
 /** The reason why a line that is not blank is no record. */
-function faultOf(query: usize, line: usize, located: i32): i32 {
-  const start: usize = load<u32>(line, LINE_START);
-  const refusal = refusedReason(query, start, load<u32>(line, LINE_END));
+function faultOf(query: Query, line: Line, located: i32): i32 {
+  const start = line.start;
+  const refusal = refusedReason(query, start, line.end);
   if (refusal !== 0) return refusal;
   return isTooLong(query, line) ? REASON_LINE_TOO_LONG : located;
 }
@@ -284,9 +260,8 @@ function faultOf(query: usize, line: usize, located: i32): i32 {
 /**
  * Why the reader of JSON has refused this record; 0 if the record was accepted. See REFUSED_RECORD.
  */
-export function refusedReason(query: usize, start: usize, end: usize): i32 {
-  if (load<i32>(query, QUERY_FORMAT) !== FORMAT_JSON || end - start < <usize>REFUSED_BYTES)
-    return 0;
+export function refusedReason(query: Query, start: usize, end: usize): i32 {
+  if (query.format !== FORMAT_JSON || end - start < <usize>REFUSED_BYTES) return 0;
   if (load<u8>(start) !== REFUSED_RECORD) return 0;
   const reason = <i32>load<u8>(start, 1) - REFUSED_REASON;
   return reason === REASON_LINE_TOO_LONG || reason === REASON_NESTED_TOO_DEEP ? reason : 0;
@@ -305,8 +280,8 @@ function isBlank(at: usize, end: usize): bool {
  * Fills in the entry's host, scheme, port and path from its URL; returns the first address of
  * scratch memory that is then free.
  */
-export function resolve(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
-  const stop = splitPlain(line, load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END));
+export function resolve(query: Query, line: Line, hostSpace: usize, scratch: usize): usize {
+  const stop = splitPlain(line, line.url, line.urlEnd);
   return stop !== 0
     ? resolvePlain(query, line, stop, hostSpace, scratch)
     : resolveAny(query, line, hostSpace, scratch);
@@ -314,76 +289,72 @@ export function resolve(query: usize, line: usize, hostSpace: usize, scratch: us
 
 /** As `resolve`, if `splitPlain` has read the URL up to `stop`. */
 function resolvePlain(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   stop: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const end: usize = load<u32>(line, LINE_URL_END);
+  const end = line.urlEnd;
   if (stop < end) {
     // White space at the end is not part of the URL. Without a path only a query or a fragment may
     // follow the host.
     if (isControlOrSpace(load<u8>(end - 1))) return resolveAny(query, line, hostSpace, scratch);
     const byte: i32 = load<u8>(stop);
-    if (<usize>load<u32>(line, LINE_PATH) === stop && byte !== QUESTION_MARK && byte !== HASH) {
+    if (line.path === stop && byte !== QUESTION_MARK && byte !== HASH) {
       return resolveAny(query, line, hostSpace, scratch);
     }
   }
-  store<u32>(line, end, LINE_PATH_END);
-  store<u32>(line, min(stop, end), LINE_NON_CANONICAL);
-  const path: usize = load<u32>(line, LINE_PATH);
+  line.pathEnd = end;
+  line.nonCanonical = min(stop, end);
+  const path = line.path;
   if (path < end && load<u8>(path) === SLASH) {
-    store<u32>(line, path + 1 - <usize>load<u32>(line, LINE_URL), LINE_ROOT_BYTES);
+    line.rootBytes = path + 1 - line.url;
   }
-  if (load<u32>(line, LINE_LEADER) === 0) settle(query, line);
+  if (line.leader === 0) settle(query, line);
   else settleAsLeader(line);
   return scratch;
 }
 
 /** As `resolve`, for a URL of any form. */
-function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
-  store<u32>(line, 0, LINE_LEADER);
-  const google = (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
-  const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
+function resolveAny(query: Query, line: Line, hostSpace: usize, scratch: usize): usize {
+  line.leader = 0;
+  const google = (query.flags & QUERY_GOOGLE) !== 0;
+  const anyHost = query.anyHost !== 0;
   // google/robotstxt accepts any string as a URL.
   if (google && anyHost) {
-    store<i32>(line, PENDING, LINE_OUTCOME);
+    line.outcome = PENDING;
     return scratch;
   }
   // google/robotstxt matches the URL itself: its copy must not be overwritten.
-  if (google) store<u32>(line, 0, LINE_OWNED);
-  const bytes: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
-  const owned = load<u32>(line, LINE_OWNED);
+  if (google) line.owned = 0;
+  const bytes: usize = line.urlEnd - line.url;
+  const owned = line.owned;
   if (!splitAny(line, hostSpace, scratch, anyHost)) {
     fail(line, REASON_INVALID_URL);
     return scratch;
   }
   settle(query, line);
-  const copied = load<u32>(line, LINE_OWNED) !== owned;
+  const copied = line.owned !== owned;
   return copied ? scratch + bytes + COPY_MARGIN : scratch;
 }
 
 /** Marks the URL as fine, and hashes its host if the host must be looked up. */
-function settle(query: usize, line: usize): void {
-  store<i32>(line, PENDING, LINE_OUTCOME);
-  if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
+function settle(query: Query, line: Line): void {
+  line.outcome = PENDING;
+  if (query.anyHost !== 0) return;
   findShard(query, line);
   const table = tableOf(line);
-  const hash = hashHost(
-    table + HEADER_HOST_KEY,
-    load<u32>(line, LINE_HOST),
-    load<i32>(line, LINE_HOST_BYTES),
-  );
+  const hash = hashHost(table + HEADER_HOST_KEY, line.host, line.hostBytes);
   const bucket = bucketOf(table, hash);
-  store<i32>(line, hash, LINE_HASH);
-  store<u32>(line, bucket, LINE_SLOT);
+  line.hash = hash;
+  line.slot = bucket;
 }
 
 /** As `settle`, for a line whose leader is the line before. */
-function settleAsLeader(line: usize): void {
-  const leader: usize = load<u32>(line, LINE_LEADER);
-  store<i32>(line, PENDING, LINE_OUTCOME);
-  store<u32>(line, load<u32>(leader, LINE_QUERY), LINE_QUERY);
-  store<u32>(line, load<u32>(leader, LINE_SHARD), LINE_SHARD);
+function settleAsLeader(line: Line): void {
+  const leader = changetype<Line>(line.leader);
+  line.outcome = PENDING;
+  line.query = leader.query;
+  line.shard = leader.shard;
 }

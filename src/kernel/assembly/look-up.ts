@@ -4,38 +4,9 @@
  */
 
 import { ROBOTS_WIDE, TOKEN_ANY } from '../../table/format';
-import {
-  AGENT_CHAIN,
-  AGENT_CHAIN_COUNT,
-  CHAIN_BYTES,
-  CHAIN_TOKEN,
-  GROUPS_LINK,
-  GROUPS_LIST,
-  HOST_COUNTS_BYTES,
-  LINE_AUTHORITY,
-  LINE_BYTES,
-  LINE_GROUPS,
-  LINE_HASH,
-  LINE_HOST,
-  LINE_HOST_BYTES,
-  LINE_LEADER,
-  LINE_OUTCOME,
-  LINE_PORT,
-  LINE_PREFETCHED,
-  LINE_RECORD,
-  LINE_ROBOTS,
-  LINE_SCHEME,
-  LINE_SLOT,
-  QUERY_AGENT_COUNT,
-  QUERY_AGENTS,
-  QUERY_ANY_HOST,
-  QUERY_COUNTS,
-  QUERY_SEEN,
-  WORKER_FOLLOWERS,
-  WORKER_OPEN,
-} from '../layout';
+import { CHAIN_BYTES, CHAIN_TOKEN, HOST_COUNTS_BYTES, LINE_BYTES } from '../layout';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './hosts';
-import { lineEntry, PENDING, queryOf, tableOf } from './memory';
+import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from './memory';
 
 /**
  * Finds the table's data for the first lines of the worker's group.
@@ -48,19 +19,19 @@ import { lineEntry, PENDING, queryOf, tableOf } from './memory';
  * - The loops follow a list of open lines, and a line leaves the list when nothing more can be
  *   found. A branch in its place would often be mispredicted.
  */
-export function lookUp(query: usize, worker: usize, lines: i32): void {
-  const open = worker + WORKER_OPEN;
+export function lookUp(query: Query, worker: Worker, lines: i32): void {
+  const open = worker.open;
   const first = lineEntry(worker, 0);
   const last = lineEntry(worker, lines);
-  const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
-  const followers = worker + WORKER_FOLLOWERS;
+  const anyHost = query.anyHost !== 0;
+  const followers = worker.followers;
   let end = openLines(open, followers, first, last, anyHost);
   if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
     prefetchRecords(open, end);
     end = findAuthorities(worker, open, end);
-    if (load<u32>(query, QUERY_COUNTS) !== 0) prefetchCounters(open, end);
+    if (query.counts !== 0) prefetchCounters(open, end);
   } else {
     giveRobots(query, open, end);
   }
@@ -74,19 +45,20 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
  * listed in `followers` instead: their leader becomes the listed line with their authority. With
  * `anyHost` no line has an authority, and all are listed.
  */
-function openLines(open: usize, followers: usize, first: usize, last: usize, anyHost: bool): usize {
+function openLines(open: usize, followers: usize, first: Line, last: Line, anyHost: bool): usize {
   let end = open;
   let leader: usize = 0;
-  for (let line = first; line < last; line += LINE_BYTES) {
-    store<u32>(line, 0, LINE_ROBOTS);
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
-    if (load<u32>(line, LINE_LEADER) !== 0 && leader !== 0) {
-      store<u32>(line, leader, LINE_LEADER);
-      store<u32>(followers, line);
+  for (let at = changetype<usize>(first); at < changetype<usize>(last); at += LINE_BYTES) {
+    const line = changetype<Line>(at);
+    line.robots = 0;
+    if (line.outcome !== PENDING) continue;
+    if (line.leader !== 0 && leader !== 0) {
+      line.leader = leader;
+      store<Line>(followers, line);
       followers += 4;
       continue;
     }
-    if (!anyHost) leader = line;
+    if (!anyHost) leader = at;
     end = keep(line, true, end);
   }
   store<u32>(followers, 0);
@@ -94,30 +66,32 @@ function openLines(open: usize, followers: usize, first: usize, last: usize, any
 }
 
 /** Appends a line to a list if `isWanted`, without a branch; returns the new end of the list. */
-function keep(line: usize, isWanted: bool, end: usize): usize {
-  store<u32>(end, line);
+function keep(line: Line, isWanted: bool, end: usize): usize {
+  store<Line>(end, line);
   return end + ((<usize>isWanted) << 2);
 }
 
 /** Gives each line of a list that ends with 0 what was found for its leader. */
 function followLeaders(followers: usize): void {
   while (true) {
-    const line: usize = load<u32>(followers);
-    if (line === 0) return;
+    const found: usize = load<u32>(followers);
+    if (found === 0) return;
+    const line = changetype<Line>(found);
     followers += 4;
-    const leader: usize = load<u32>(line, LINE_LEADER);
-    store<u32>(line, load<u32>(leader, LINE_SLOT), LINE_SLOT);
-    store<u32>(line, load<u32>(leader, LINE_AUTHORITY), LINE_AUTHORITY);
-    store<u32>(line, load<u32>(leader, LINE_ROBOTS), LINE_ROBOTS);
-    store<u64>(line, load<u64>(leader, LINE_GROUPS), LINE_GROUPS);
+    const leader = changetype<Line>(line.leader);
+    line.slot = leader.slot;
+    line.authority = leader.authority;
+    line.robots = leader.robots;
+    line.groupsList = leader.groupsList;
+    line.groupsLink = leader.groupsLink;
   }
 }
 
 /** Prefetches for each line the bucket where the search for its host begins. */
 function prefetchBuckets(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+    const line = load<Line>(at);
+    line.prefetched = load<u32>(line.slot);
   }
 }
 
@@ -125,12 +99,12 @@ function prefetchBuckets(open: usize, end: usize): void {
 function findHosts(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
+    const line = load<Line>(at);
     const table = tableOf(line);
-    const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
-    store<u32>(line, slot, LINE_SLOT);
+    const slot = probe(table, line.slot, line.hash);
+    line.slot = slot;
     // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
-    store<u32>(line, recordOf(table, slot), LINE_RECORD);
+    line.record = recordOf(table, slot);
     found = keep(line, slot !== 0, found);
   }
   return found;
@@ -142,45 +116,45 @@ function findHosts(open: usize, end: usize): usize {
  */
 function prefetchRecords(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    const record: usize = load<u32>(line, LINE_RECORD);
-    store<u32>(line, load<u32>(record), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(record, 64), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(record, 128), LINE_PREFETCHED);
+    const line = load<Line>(at);
+    const record = line.record;
+    line.prefetched = load<u32>(record);
+    line.prefetched = load<u32>(record, 64);
+    line.prefetched = load<u32>(record, 128);
   }
 }
 
 /** Compares the host of each line; finds the entry of its authority, and its robots record. */
-function findAuthorities(worker: usize, open: usize, end: usize): usize {
+function findAuthorities(worker: Worker, open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    const query = queryOf(line);
+    const line = load<Line>(at);
+    const query = line.query;
     const table = tableOf(line);
-    let slot: usize = load<u32>(line, LINE_SLOT);
-    let record: usize = load<u32>(line, LINE_RECORD);
-    const host: usize = load<u32>(line, LINE_HOST);
-    const bytes = load<i32>(line, LINE_HOST_BYTES);
+    let slot = line.slot;
+    let record = line.record;
+    const host = line.host;
+    const bytes = line.hostBytes;
     if (!isRecordOf(record, host, bytes)) {
-      slot = probeHost(table, load<i32>(line, LINE_HASH), host, bytes);
+      slot = probeHost(table, line.hash, host, bytes);
       if (slot === 0) continue;
       record = recordOf(table, slot);
     }
-    const scheme = load<i32>(line, LINE_SCHEME);
-    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
+    const scheme = line.scheme;
+    const authority = findAuthority(record, scheme, line.port);
     if (authority === 0) continue;
-    store<u32>(line, authority, LINE_AUTHORITY);
-    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
-    const seen: usize = load<u32>(query, QUERY_SEEN);
+    line.authority = authority;
+    line.robots = load<u32>(authority);
+    const seen = query.seen;
     if (seen !== 0) {
       const index = slotIndex(table, slot);
-      const byte = worker + seen + (index >> 3);
+      const byte = changetype<usize>(worker) + seen + (index >> 3);
       store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
     }
-    const counts: usize = load<u32>(query, QUERY_COUNTS);
+    const counts = query.counts;
     if (counts !== 0) {
-      const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
-      store<u32>(line, worker + counts + slotIndex(table, slot) * hostBytes, LINE_SLOT);
+      const hostBytes: usize = <usize>query.agentCount * HOST_COUNTS_BYTES;
+      line.slot = changetype<usize>(worker) + counts + slotIndex(table, slot) * hostBytes;
     }
     found = keep(line, true, found);
   }
@@ -190,18 +164,18 @@ function findAuthorities(worker: usize, open: usize, end: usize): usize {
 /** Prefetches for each line the counters of its host, which are needed when the line is written. */
 function prefetchCounters(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+    const line = load<Line>(at);
+    line.prefetched = load<u32>(line.slot);
   }
 }
 
 /** Gives each line the robots record that applies to every host. */
-function giveRobots(query: usize, open: usize, end: usize): void {
-  const robots = load<u32>(query, QUERY_ANY_HOST);
+function giveRobots(query: Query, open: usize, end: usize): void {
+  const robots = query.anyHost;
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    store<u32>(line, robots, LINE_ROBOTS);
-    store<u32>(line, 0, LINE_AUTHORITY);
+    const line = load<Line>(at);
+    line.robots = robots;
+    line.authority = 0;
   }
 }
 
@@ -209,12 +183,12 @@ function giveRobots(query: usize, open: usize, end: usize): void {
 function findGroups(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
+    const line = load<Line>(at);
     const table = tableOf(line);
-    const agent: usize = load<u32>(queryOf(line), QUERY_AGENTS);
-    const robots: usize = load<u32>(line, LINE_ROBOTS);
-    resolveGroups(agent, table, robots, groupsOfAny(table, robots), line + LINE_GROUPS);
-    found = keep(line, load<u32>(line, LINE_GROUPS + GROUPS_LIST) !== 0, found);
+    const agent = line.query.agents;
+    const robots = line.robots;
+    resolveGroups(agent, table, robots, groupsOfAny(table, robots), line.groups);
+    found = keep(line, line.groupsList !== 0, found);
   }
   return found;
 }
@@ -226,14 +200,14 @@ function findGroups(open: usize, end: usize): usize {
  */
 function prefetchAutomata(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
+    const line = load<Line>(at);
     const table = tableOf(line);
-    const automaton = table + load<u32>(table + load<u32>(line, LINE_GROUPS + GROUPS_LIST));
-    store<u32>(line, load<u32>(automaton), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(automaton, 64), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(automaton, 128), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(automaton, 192), LINE_PREFETCHED);
-    store<u32>(line, load<u32>(automaton, 256), LINE_PREFETCHED);
+    const automaton = table + load<u32>(table + line.groupsList);
+    line.prefetched = load<u32>(automaton);
+    line.prefetched = load<u32>(automaton, 64);
+    line.prefetched = load<u32>(automaton, 128);
+    line.prefetched = load<u32>(automaton, 192);
+    line.prefetched = load<u32>(automaton, 256);
   }
 }
 
@@ -253,23 +227,23 @@ export function groupsOfAny(table: usize, robots: usize): usize {
  * depends on which token it is.
  */
 export function resolveGroups(
-  agent: usize,
+  agent: Agent,
   table: usize,
   robots: usize,
   any: usize,
-  groups: usize,
+  groups: Groups,
 ): void {
-  const chain: usize = load<u32>(agent, AGENT_CHAIN);
+  const chain = agent.chain;
   let list = any;
   let followed = -1;
-  for (let link = load<i32>(agent, AGENT_CHAIN_COUNT) - 1; link >= 0; link--) {
+  for (let link = agent.chainCount - 1; link >= 0; link--) {
     const token = load<i32>(chain + <usize>link * CHAIN_BYTES, CHAIN_TOKEN);
     const named = token === TOKEN_ANY ? any : groupsOf(table, robots, token);
     list = select(named, list, named !== 0);
     followed = select(link, followed, named !== 0);
   }
-  store<u32>(groups, list, GROUPS_LIST);
-  store<i32>(groups, followed, GROUPS_LINK);
+  groups.list = list;
+  groups.link = followed;
 }
 
 /** Start of the list of the groups that name the token, 0 if no group does. */

@@ -40,8 +40,8 @@ import {
   RULE_TEXT,
   RULE_TWO_FORMS,
 } from '../../table/format';
-import { MATCH_FORM, MATCH_LINE, MATCH_PREFIX } from '../layout';
 import { equal, find, findByte } from './bytes';
+import { Match } from './memory';
 
 function rootOf(automaton: usize, widths: i32): usize {
   const fields = (widths & AUTOMATON_TEXTS) !== 0 ? 3 : 2;
@@ -53,7 +53,7 @@ function rootOf(automaton: usize, widths: i32): usize {
  * the same rank the first line decides. OVER_BUDGET if the budget is not enough. Fills in `found`,
  * MATCH_…, if a rule matches. Reads 64 bytes past `end`.
  */
-export function match(automaton: usize, text: usize, end: usize, found: usize): i32 {
+export function match(automaton: usize, text: usize, end: usize, found: Match): i32 {
   const widths: i32 = load<u8>(automaton);
   const lines = lineWidth(widths);
   let node = rootOf(automaton, widths);
@@ -125,9 +125,9 @@ export function match(automaton: usize, text: usize, end: usize, found: usize): 
   }
   charge(GROUP_COST + <i64>(at - text));
   if (best !== 0) {
-    store<u32>(found, number(bestLine, lines), MATCH_LINE);
-    store<u32>(found, bestAt - text, MATCH_PREFIX);
-    store<u32>(found, bestForm, MATCH_FORM);
+    found.line = number(bestLine, lines);
+    found.prefix = bestAt - text;
+    found.form = bestForm;
   }
   return best;
 }
@@ -386,7 +386,9 @@ function endsWith(needle: usize, bytes: i32, at: usize, end: usize): bool {
 function endOfFirst(needle: usize, bytes: i32, at: usize, end: usize): usize {
   const found = find(needle, bytes, at, end);
   return found === 0 ? end + 1 : found + bytes;
-} /**
+}
+
+/**
  * The step limit: the steps that all groups of an agent may spend on one path. A step compares a
  * rule with one byte.
  */

@@ -1,58 +1,48 @@
-/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: layout.ts, ROW_MARKED. */
+/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: kernel/layout.ts, ROW_MARKED. */
 
 import { COMMA, CR, LF, QUOTE, TAB } from '../../base/ascii';
 import {
   COPY_MARGIN,
   FORMAT_CSV,
   FORMAT_TSV,
-  LINE_END,
-  LINE_OWNED,
-  LINE_SOURCE,
-  LINE_SOURCE_END,
-  LINE_START,
-  LINE_URL,
-  LINE_URL_END,
-  QUERY_COLUMN,
-  QUERY_FORMAT,
   ROW_MARK_BYTES,
   ROW_MARKED,
   ROW_REFUSED,
 } from '../layout';
 import { findByte, positions, positionsOf, quotedIn, splat } from './bytes';
-import { claimScratch } from './memory';
+import { claimScratch, Line, Query } from './memory';
 
 /** Whether the lines of a query are rows. */
-export function holdsRows(query: usize): bool {
-  const format = load<i32>(query, QUERY_FORMAT);
+export function holdsRows(query: Query): bool {
+  const format = query.format;
   return format === FORMAT_CSV || format === FORMAT_TSV;
 }
 
 /** The byte between two fields. */
-export function delimiterOf(query: usize): i32 {
-  return load<i32>(query, QUERY_FORMAT) === FORMAT_TSV ? TAB : COMMA;
+export function delimiterOf(query: Query): i32 {
+  return query.format === FORMAT_TSV ? TAB : COMMA;
 }
 
 /**
  * The byte that stands for newlines in a marked row. In any other row it is LF, which no line
  * holds.
  */
-export function standInOf(line: usize): i32 {
-  return rowStart(line) === <usize>load<u32>(line, LINE_START)
-    ? LF
-    : <i32>load<u8>(load<u32>(line, LINE_START), 1);
+export function standInOf(line: Line): i32 {
+  const start = line.start;
+  return rowStart(line) === start ? LF : <i32>load<u8>(start, 1);
 }
 
 /** Address of the row, after its mark if it has one. */
-export function rowStart(line: usize): usize {
-  const start: usize = load<u32>(line, LINE_START);
-  if (<usize>load<u32>(line, LINE_END) - start < <usize>ROW_MARK_BYTES) return start;
+export function rowStart(line: Line): usize {
+  const start = line.start;
+  if (line.end - start < <usize>ROW_MARK_BYTES) return start;
   const first: i32 = load<u8>(start);
   return first === ROW_MARKED || first === ROW_REFUSED ? start + <usize>ROW_MARK_BYTES : start;
 }
 
 /** Whether the reader of rows has refused this row. */
-export function isRefusedRow(line: usize): bool {
-  const start: usize = load<u32>(line, LINE_START);
+export function isRefusedRow(line: Line): bool {
+  const start = line.start;
   return rowStart(line) !== start && load<u8>(start) === ROW_REFUSED;
 }
 
@@ -72,11 +62,11 @@ function closingQuote(at: usize, end: usize): usize {
  * then free. Returns 0 if the row has no such column, or a quoted field that does not end at a
  * delimiter.
  */
-export function locateField(query: usize, line: usize, scratch: usize): usize {
+export function locateField(query: Query, line: Line, scratch: usize): usize {
   const delimiter = delimiterOf(query);
-  const end: usize = load<u32>(line, LINE_END);
+  const end = line.end;
   let at = rowStart(line);
-  let left = load<i32>(query, QUERY_COLUMN);
+  let left = query.column;
   while (true) {
     const isQuoted = at < end && load<u8>(at) === QUOTE;
     const close = isQuoted ? closingQuote(at + 1, end) : at;
@@ -93,14 +83,14 @@ export function locateField(query: usize, line: usize, scratch: usize): usize {
 }
 
 /** Stores a field unchanged. A field without quotes around it has no newline. */
-function useBytes(line: usize, from: usize, end: usize, scratch: usize): usize {
-  store<u32>(line, from, LINE_URL);
-  store<u32>(line, end, LINE_URL_END);
+function useBytes(line: Line, from: usize, end: usize, scratch: usize): usize {
+  line.url = from;
+  line.urlEnd = end;
   return scratch;
 }
 
 /** Stores the inside of a quoted field, where two quotes stand for one. */
-function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize {
+function useQuoted(line: Line, from: usize, end: usize, scratch: usize): usize {
   if (from === end) return 0;
   const standIn = standInOf(line);
   if (findByte(QUOTE, from, end) === end && findByte(standIn, from, end) === end) {
@@ -108,11 +98,11 @@ function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize 
   }
   claimScratch(scratch, end - from + COPY_MARGIN);
   const to = unquote(from, end, standIn, scratch);
-  store<u32>(line, from, LINE_SOURCE);
-  store<u32>(line, end, LINE_SOURCE_END);
-  store<u32>(line, scratch, LINE_URL);
-  store<u32>(line, to, LINE_URL_END);
-  store<u32>(line, 1, LINE_OWNED);
+  line.source = from;
+  line.sourceEnd = end;
+  line.url = scratch;
+  line.urlEnd = to;
+  line.owned = 1;
   return to + COPY_MARGIN;
 }
 
@@ -129,7 +119,9 @@ export function unquote(from: usize, end: usize, standIn: i32, to: usize): usize
   return to;
 }
 
-/** Counts the fields of a row, 64 bytes at a time. Sets of positions: see kernel/assembly/bytes.ts. */
+/**
+ * Counts the fields of a row, 64 bytes at a time. Sets of positions: see kernel/assembly/bytes.ts.
+ */
 
 const BLOCK: usize = 64;
 /** The highest bit of a set, moved to the lowest. */

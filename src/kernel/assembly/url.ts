@@ -26,22 +26,7 @@ import {
   UPPER_A,
 } from '../../base/ascii';
 import { MAX_HOST_BYTES, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../table/format';
-import {
-  COPY_MARGIN,
-  LINE_BYTES,
-  LINE_HOST,
-  LINE_HOST_BYTES,
-  LINE_LEADER,
-  LINE_NON_CANONICAL,
-  LINE_OWNED,
-  LINE_PATH,
-  LINE_PATH_END,
-  LINE_PORT,
-  LINE_ROOT_BYTES,
-  LINE_SCHEME,
-  LINE_URL,
-  LINE_URL_END,
-} from '../layout';
+import { COPY_MARGIN } from '../layout';
 import {
   COLON_SLASH_SLASH,
   equal,
@@ -55,19 +40,19 @@ import {
 } from './bytes';
 import { firstNonCanonical } from './canonical';
 import { canonicalHost } from './environment';
-import { claimScratch } from './memory';
+import { claimScratch, Line } from './memory';
 
 /**
  * Reads a URL of the most common form: `http[s]://plain.host[:port]`, then `/` or the end. The URL
  * ends at `end` or before; where it ends need not be known. Fills in host, scheme, port and the
  * start of the path. Returns the first address at which the URL may end or may not be canonical,
- * such as a quote or a newline (kernel/assembly/canonical.ts, `firstNonCanonical`). Returns 0 for a URL of another
- * form, which `splitAny` reads.
+ * such as a quote or a newline (kernel/assembly/canonical.ts, `firstNonCanonical`). Returns 0 for a
+ * URL of another form, which `splitAny` reads.
  */
-export function splitPlain(line: usize, url: usize, end: usize): usize {
-  store<u32>(line, 0, LINE_LEADER);
+export function splitPlain(line: Line, url: usize, end: usize): usize {
+  line.leader = 0;
   if (mayFollow(line, url) && follows(line, url, end)) {
-    return firstNonCanonical(load<u32>(line, LINE_PATH), end);
+    return firstNonCanonical(line.path, end);
   }
   if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
   const secure = <usize>(load<u8>(url, 4) === LOWER_S);
@@ -88,11 +73,11 @@ export function splitPlain(line: usize, url: usize, end: usize): usize {
     if (port > MAX_PORT || port === 0) return 0;
     if (port === defaultPort(scheme)) port = 0;
   }
-  store<u32>(line, host, LINE_HOST);
-  store<u32>(line, bytes, LINE_HOST_BYTES);
-  store<i32>(line, scheme, LINE_SCHEME);
-  store<i32>(line, port, LINE_PORT);
-  store<u32>(line, at, LINE_PATH);
+  line.host = host;
+  line.hostBytes = bytes;
+  line.scheme = scheme;
+  line.port = port;
+  line.path = at;
   if (at === end) return at;
   const byte: i32 = load<u8>(at);
   if (byte === SLASH) return firstNonCanonical(at, end);
@@ -103,12 +88,9 @@ export function splitPlain(line: usize, url: usize, end: usize): usize {
 }
 
 /** Whether the URL may begin as that of the line before: looks at eight bytes after the scheme. */
-function mayFollow(line: usize, url: usize): bool {
-  const before = line - LINE_BYTES;
-  return (
-    load<u32>(before, LINE_ROOT_BYTES) !== 0 &&
-    load<u64>(load<u32>(before, LINE_URL), 8) === load<u64>(url, 8)
-  );
+function mayFollow(line: Line, url: usize): bool {
+  const before = line.before;
+  return before.rootBytes !== 0 && load<u64>(before.url, 8) === load<u64>(url, 8);
 }
 
 /**
@@ -116,16 +98,16 @@ function mayFollow(line: usize, url: usize): bool {
  * the line before becomes the leader, and its authority is taken over: lists of URLs are often in
  * the order of their hosts.
  */
-function follows(line: usize, url: usize, end: usize): bool {
-  const before = line - LINE_BYTES;
-  const bytes: usize = load<u32>(before, LINE_ROOT_BYTES);
-  if (bytes > end - url || !equal(load<u32>(before, LINE_URL), url, <i32>bytes)) return false;
-  store<u32>(line, load<u32>(before, LINE_HOST), LINE_HOST);
-  store<u32>(line, load<u32>(before, LINE_HOST_BYTES), LINE_HOST_BYTES);
-  store<i32>(line, load<i32>(before, LINE_SCHEME), LINE_SCHEME);
-  store<i32>(line, load<i32>(before, LINE_PORT), LINE_PORT);
-  store<u32>(line, url + bytes - 1, LINE_PATH);
-  store<u32>(line, before, LINE_LEADER);
+function follows(line: Line, url: usize, end: usize): bool {
+  const before = line.before;
+  const bytes = before.rootBytes;
+  if (bytes > end - url || !equal(before.url, url, <i32>bytes)) return false;
+  line.host = before.host;
+  line.hostBytes = before.hostBytes;
+  line.scheme = before.scheme;
+  line.port = before.port;
+  line.path = url + bytes - 1;
+  line.leader = changetype<usize>(before);
   return true;
 }
 
@@ -203,20 +185,20 @@ function defaultPort(scheme: i32): i32 {
  * the line owns the URL, in place; LINE_OWNED is then 1. With `anyHost` the authority is given, and
  * a URL without a scheme is a reference relative to its root.
  */
-export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost: bool): bool {
-  let at: usize = load<u32>(line, LINE_URL);
-  let end: usize = load<u32>(line, LINE_URL_END);
+export function splitAny(line: Line, hostSpace: usize, scratch: usize, anyHost: bool): bool {
+  let at = line.url;
+  let end = line.urlEnd;
   while (at < end && isControlOrSpace(load<u8>(at))) at++;
   while (at < end && isControlOrSpace(load<u8>(end - 1))) end--;
   if (holdsDropped(at, end)) {
-    const owned = load<u32>(line, LINE_OWNED) !== 0;
+    const owned = line.owned !== 0;
     if (!owned) claimScratch(scratch, end - at + COPY_MARGIN);
     const copy = owned ? at : scratch;
     end = dropWhiteSpace(at, end, copy);
     at = copy;
-    store<u32>(line, 1, LINE_OWNED);
+    line.owned = 1;
   }
-  store<u32>(line, end, LINE_PATH_END);
+  line.pathEnd = end;
   let scheme = schemeOf(at, end);
   if (scheme !== 0) {
     at += schemeBytes(scheme);
@@ -224,17 +206,17 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost:
     if (!anyHost || hasScheme(at, end)) return false;
     scheme = SCHEME_HTTP;
     if (end - at < 2 || !isSlash(load<u8>(at)) || !isSlash(load<u8>(at, 1))) {
-      store<u32>(line, at, LINE_PATH);
-      store<u32>(line, at, LINE_NON_CANONICAL);
+      line.path = at;
+      line.nonCanonical = at;
       return true;
     }
   }
   while (at < end && isSlash(load<u8>(at))) at++;
   const path = authorityEnd(at, end);
   const isRooted = path < end && isSlash(load<u8>(path));
-  store<i32>(line, scheme, LINE_SCHEME);
-  store<u32>(line, path, LINE_PATH);
-  store<u32>(line, isRooted ? firstNonCanonical(path, end) : path, LINE_NON_CANONICAL);
+  line.scheme = scheme;
+  line.path = path;
+  line.nonCanonical = isRooted ? firstNonCanonical(path, end) : path;
   return splitAuthority(line, at, path, hostSpace);
 }
 
@@ -249,17 +231,17 @@ function authorityEnd(at: usize, end: usize): usize {
 }
 
 /** Fills in host and port from the authority `at`–`end`; returns false if it has no valid host. */
-function splitAuthority(line: usize, at: usize, end: usize, hostSpace: usize): bool {
+function splitAuthority(line: Line, at: usize, end: usize, hostSpace: usize): bool {
   const host = afterUserInformation(at, end);
   const hostEnd = endOfHost(host, end);
   if (hostEnd === host) return false;
-  const port = portOf(hostEnd + 1, end, load<i32>(line, LINE_SCHEME));
+  const port = portOf(hostEnd + 1, end, line.scheme);
   if (port < 0) return false;
   const bytes = canonicaliseHost(host, <i32>(hostEnd - host), hostSpace);
   if (bytes < 0) return false;
-  store<u32>(line, hostSpace, LINE_HOST);
-  store<i32>(line, bytes, LINE_HOST_BYTES);
-  store<i32>(line, port, LINE_PORT);
+  line.host = hostSpace;
+  line.hostBytes = bytes;
+  line.port = port;
   return true;
 }
 

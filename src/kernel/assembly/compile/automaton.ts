@@ -21,46 +21,21 @@ import {
   RULE_TEXT,
   SURPLUS_BYTES,
 } from '../../../table/format';
-import {
-  COMPILE_END,
-  COMPILE_LENGTH,
-  ITEM_FORM,
-  ITEM_KIND,
-  ITEM_LINE,
-  ITEM_RANK,
-  ITEM_START,
-  KIND_PREFIX,
-} from '../../compile-layout';
+import { KIND_PREFIX } from '../../compile-layout';
 import { copyShort } from '../bytes';
 import { maxBlockBytes, writeBlocks } from './blocks';
 import {
   appendNumber,
-  BELOW,
-  BLOCKS_END,
-  BYTES,
+  CompileBlock,
   claim,
-  DISTANCE_WIDTH,
-  EDGES,
-  EDGES_START,
-  EDGES_WRITTEN,
-  FIRST_BELOW,
-  FIRST_TARGET,
-  FORM,
   freeStart,
-  GREATEST_BELOW,
-  LABEL,
-  LABEL_BYTES,
+  Item,
   lineWidth,
-  NEXT,
-  NODE_BYTES,
-  NONE,
+  Node,
   offsetWidth,
-  PARENT,
   putNumber,
-  RULE,
   setWidths,
   sizeWidth,
-  TEXT,
   WIDE,
   widenOffsets,
   widthOf,
@@ -82,14 +57,14 @@ import {
 const SURPLUS_WIDTH = 2;
 
 /** Writes the automaton of the loaded rules, of which there must be one; returns its address. */
-export function writeAutomaton(block: usize): usize {
+export function writeAutomaton(block: CompileBlock): usize {
   const bytes = plan(block);
   const textBytes = textsEnd - texts;
   // Each waiting node leads to a different rule.
   const waiting = claim(4 * (rules + 1));
   const start = claim(bytes);
-  store<u32>(block, <u32>bytes, COMPILE_LENGTH);
-  store<u32>(block, <u32>freeStart(), COMPILE_END);
+  block.length = <u32>bytes;
+  block.end = freeStart();
   store<u8>(
     start,
     lineWidth |
@@ -109,91 +84,91 @@ export function writeAutomaton(block: usize): usize {
 
 /** Writes the nodes; returns their end. */
 function writeNodes(waiting: usize, to: usize): usize {
-  store<u32>(waiting, <u32>nodes);
+  store<usize>(waiting, nodes);
   let top = waiting + 4;
   while (top > waiting) {
     top -= 4;
-    const node: usize = load<u32>(top);
+    const node = load<Node>(top);
     top = pushBelow(node, top);
-    const label: usize = load<u32>(node, LABEL);
-    const parent: usize = load<u32>(node, PARENT);
-    if (parent !== NONE) writeEdge(parent, load<u8>(label - 1), to);
+    const label = node.label;
+    const parent = node.parent;
+    if (parent !== null) writeEdge(parent, load<u8>(label - 1), to);
     const flagsAt = to;
     let flags: u32 = 0;
-    const labelBytes = load<u32>(node, LABEL_BYTES);
+    const labelBytes = node.labelBytes;
     store<u8>(to, labelBytes, 1);
     to = copyShort(label, labelBytes, to + NODE_FIXED_BYTES);
-    const edges = load<u32>(node, EDGES);
+    const edges = node.edges;
     if (edges > 0) {
       flags |= NODE_EDGES;
       store<u8>(to++, edges);
-      store<u32>(node, <u32>to, EDGES_START);
-      store<u32>(node, 0, EDGES_WRITTEN);
+      node.edgesStart = to;
+      node.edgesWritten = 0;
       to += edges;
       if (edges > 1) {
-        const width = load<u32>(node, DISTANCE_WIDTH);
+        const width = node.distanceWidth;
         flags |= width << NODE_DISTANCE_WIDTH_SHIFT;
         to += (edges - 1) << width;
       }
     }
-    const rule: usize = load<u32>(node, RULE);
-    if (rule !== NONE) {
-      const form = load<u32>(node, FORM);
+    const rule = node.rule;
+    if (rule !== null) {
+      const form = node.form;
       if ((form & ~RULE_ALLOW) !== 0) flags |= NODE_RULE_OTHER;
       else flags |= form === 0 ? NODE_RULE_DISALLOW : NODE_RULE_ALLOW;
-      to = writePrefixRule(rule, form, load<u32>(node, TEXT), to);
+      to = writePrefixRule(rule, form, node.text, to);
     }
     const from = blocksStart(node);
-    const blockBytes = load<u32>(node, BLOCKS_END) - <u32>from;
+    const blockBytes = node.blocksEnd - <u32>from;
     if (blockBytes > 0) {
       flags |= NODE_BLOCKS;
       if (edges > 0) to = appendNumber(to, blockBytes, offsetWidth);
       memory.copy(to, from, blockBytes);
       to += blockBytes;
     }
-    store<u32>(node, <u32>to, FIRST_TARGET);
+    node.firstTarget = <u32>to;
     store<u8>(flagsAt, flags);
   }
   return to;
 }
 
 /** Pushes the nodes below a node, the smallest subtree last; returns the end of the stack. */
-function pushBelow(node: usize, top: usize): usize {
+function pushBelow(node: Node, top: usize): usize {
   let end = top;
-  let below: usize = load<u32>(node, FIRST_BELOW);
-  while (below !== NONE) {
+  let below = node.firstBelow;
+  while (below !== null) {
     let at = end;
     end += 4;
-    const own = load<u32>(below, BYTES);
+    const own = below.bytes;
     // Insertion sort: a node has at most as many children as there are bytes.
     for (; at > top; at -= 4) {
-      const other: usize = load<u32>(at - 4);
-      if (load<u32>(other, BYTES) > own) break;
-      store<u32>(at, <u32>other);
+      const other = load<Node>(at - 4);
+      if (other.bytes > own) break;
+      store<Node>(at, other);
     }
-    store<u32>(at, <u32>below);
-    below = load<u32>(below, NEXT);
+    store<Node>(at, below);
+    below = below.next;
   }
   return end;
 }
 
 /** Writes the next edge of a node, to `target`. */
-function writeEdge(node: usize, byte: u32, target: usize): void {
-  const edge = load<u32>(node, EDGES_WRITTEN);
-  const edgesStart: usize = load<u32>(node, EDGES_START);
-  store<u32>(node, edge + 1, EDGES_WRITTEN);
+function writeEdge(node: Node, byte: u32, target: usize): void {
+  const edge = node.edgesWritten;
+  const edgesStart = node.edgesStart;
+  node.edgesWritten = edge + 1;
   store<u8>(edgesStart + edge, byte);
   if (edge === 0) return;
-  const width = load<u32>(node, DISTANCE_WIDTH);
-  const distances = edgesStart + load<u32>(node, EDGES);
-  const distance = <u32>target - load<u32>(node, FIRST_TARGET);
+  const width = node.distanceWidth;
+  const distances = edgesStart + node.edges;
+  const distance = <u32>target - node.firstTarget;
   putNumber(distances + ((edge - 1) << width), distance, width);
 }
 
 /** Writes a prefix rule; `text` is the offset of a kept text. Returns its end. */
-function writePrefixRule(item: usize, form: u32, text: u32, to: usize): usize {
+function writePrefixRule(item: Item, form: u32, text: u32, to: usize): usize {
   if ((form & ~RULE_ALLOW) !== 0) store<u8>(to++, form);
-  to = appendNumber(to, load<u32>(item, ITEM_LINE) - firstLine, lineWidth);
+  to = appendNumber(to, item.line - firstLine, lineWidth);
   if ((form & RULE_LONGER) !== 0) to = appendNumber(to, surplusBytes(item), SURPLUS_WIDTH);
   if ((form & RULE_TEXT) !== 0) to = appendNumber(to, text, offsetWidth);
   return to;
@@ -223,7 +198,7 @@ let nodesEnd: usize = 0;
 /** The blocks of all nodes, in order. */
 let blocks: usize = 0;
 let blocksEnd: usize = 0;
-/** The waiting ranges: first rule, end, depth and parent node, a word each. */
+/** The waiting ranges. */
 let ranges: usize = 0;
 const RANGE_BYTES = 16;
 /** The first rule of each edge, and the end of the last one's. */
@@ -231,9 +206,18 @@ let edgeLow: usize = 0;
 /** Addresses of the items of a node's blocks. */
 let blockItems: usize = 0;
 
+/** A range of rules whose nodes are not planned yet: first rule, end, depth, and node above. */
+@unmanaged
+class Range {
+  low: u32;
+  high: u32;
+  depth: u32;
+  above: Node | null;
+}
+
 /** Plans the automaton of at least one rule; returns its length. */
-function plan(block: usize): usize {
-  nodes = claim(NODE_BYTES * (2 * rules + 1 + allPrefixBytes / MAX_LABEL_BYTES + 1));
+function plan(block: CompileBlock): usize {
+  nodes = claim(offsetof<Node>() * (2 * rules + 1 + allPrefixBytes / MAX_LABEL_BYTES + 1));
   ranges = claim(RANGE_BYTES * (rules + 1));
   edgeLow = claim(4 * (MAX_EDGES + 2));
   blockItems = claim(4 * rules);
@@ -249,33 +233,36 @@ function plan(block: usize): usize {
 }
 
 /** Start of a node's blocks. */
-function blocksStart(node: usize): usize {
-  return node === nodes ? blocks : <usize>load<u32>(node - NODE_BYTES, BLOCKS_END);
+function blocksStart(node: Node): usize {
+  const at = changetype<usize>(node);
+  return at === nodes ? blocks : changetype<Node>(at - offsetof<Node>()).blocksEnd;
 }
 
 /** The bytes by which the pattern of a prefix rule is longer than its prefix: stars at its end. */
-function surplusBytes(item: usize): u32 {
-  return (load<u32>(item, ITEM_RANK) >>> 1) - <u32>prefixBytes(item);
+function surplusBytes(item: Item): u32 {
+  return (item.rank >>> 1) - <u32>prefixBytes(item);
 }
 
 /** Plans all nodes, writes blocks and texts; returns the length of the automaton. */
-function planNodes(block: usize): usize {
+function planNodes(block: CompileBlock): usize {
   nodesEnd = nodes;
   blocksEnd = blocks;
   let waiting = ranges;
-  push(waiting, 0, rules, 0, NONE);
+  push(waiting, 0, rules, 0, null);
   waiting += RANGE_BYTES;
   while (waiting > ranges) {
     waiting -= RANGE_BYTES;
-    const low = load<u32>(waiting);
-    const high = load<u32>(waiting, 4);
-    let depth = load<u32>(waiting, 8);
-    let above: usize = load<u32>(waiting, 12);
-    const start = load<u32>(itemAt(low), ITEM_START);
+    const range = changetype<Range>(waiting);
+    const low = range.low;
+    const high = range.high;
+    let depth = range.depth;
+    let above = range.above;
+    const start = itemAt(low).start;
     const shared = sharedEnd(itemAt(low), itemAt(high - 1), depth);
     while (shared - depth > <u32>MAX_LABEL_BYTES) {
-      above = addNode(above, start + depth, MAX_LABEL_BYTES);
-      finishNode(above, 1, NONE);
+      const upper = addNode(above, start + depth, MAX_LABEL_BYTES);
+      finishNode(upper, 1, null);
+      above = upper;
       depth += MAX_LABEL_BYTES + 1;
     }
     const node = addNode(above, start + depth, shared - depth);
@@ -294,23 +281,24 @@ function planNodes(block: usize): usize {
   return sumUp();
 }
 
-function itemAt(index: u32): usize {
-  return load<u32>(sorted + 4 * index);
+function itemAt(index: u32): Item {
+  return load<Item>(sorted + 4 * index);
 }
 
-function push(range: usize, low: u32, high: u32, depth: u32, above: usize): void {
-  store<u32>(range, low);
-  store<u32>(range, high, 4);
-  store<u32>(range, depth, 8);
-  store<u32>(range, <u32>above, 12);
+function push(at: usize, low: u32, high: u32, depth: u32, above: Node | null): void {
+  const range = changetype<Range>(at);
+  range.low = low;
+  range.high = high;
+  range.depth = depth;
+  range.above = above;
 }
 
 /** Length of the common prefix of two items that are equal up to `depth`. */
-function sharedEnd(item: usize, last: usize, depth: u32): u32 {
+function sharedEnd(item: Item, last: Item, depth: u32): u32 {
   const bytes = prefixBytes(item);
   if (item === last) return <u32>bytes;
-  const start: usize = load<u32>(item, ITEM_START);
-  const other: usize = load<u32>(last, ITEM_START);
+  const start = item.start;
+  const other = last.start;
   const end = min(bytes, prefixBytes(last));
   for (let at: usize = depth; at < end; at += 8) {
     const difference = load<u64>(start + at) ^ load<u64>(other + at);
@@ -319,43 +307,43 @@ function sharedEnd(item: usize, last: usize, depth: u32): u32 {
   return <u32>end;
 }
 
-function addNode(parent: usize, label: usize, labelBytes: u32): usize {
-  const node = nodesEnd;
-  nodesEnd += NODE_BYTES;
-  store<u32>(node, <u32>parent, PARENT);
-  store<u32>(node, <u32>label, LABEL);
-  store<u32>(node, labelBytes, LABEL_BYTES);
+function addNode(parent: Node | null, label: usize, labelBytes: u32): Node {
+  const node = changetype<Node>(nodesEnd);
+  nodesEnd += offsetof<Node>();
+  node.parent = parent;
+  node.label = label;
+  node.labelBytes = labelBytes;
   return node;
 }
 
 /** Completes a node, after its blocks have been written. */
-function finishNode(node: usize, edges: u32, rule: usize): void {
+function finishNode(node: Node, edges: u32, rule: Item | null): void {
   const blockBytes = <u32>(blocksEnd - blocksStart(node));
-  store<u32>(node, edges, EDGES);
-  store<u32>(node, <u32>rule, RULE);
-  store<u32>(node, <u32>blocksEnd, BLOCKS_END);
-  store<u32>(node, 0, BELOW);
-  store<u32>(node, 0, GREATEST_BELOW);
-  store<u32>(node, <u32>NONE, FIRST_BELOW);
-  let bytes = NODE_FIXED_BYTES + load<u32>(node, LABEL_BYTES) + blockBytes;
+  node.edges = edges;
+  node.rule = rule;
+  node.blocksEnd = blocksEnd;
+  node.below = 0;
+  node.greatestBelow = 0;
+  node.firstBelow = null;
+  let bytes = NODE_FIXED_BYTES + node.labelBytes + blockBytes;
   if (edges > 0) bytes += 1 + edges + (blockBytes > 0 ? 1 << offsetWidth : 0);
-  if (rule !== NONE) {
+  if (rule !== null) {
     const form = prefixForm(rule);
-    store<u32>(node, form, FORM);
+    node.form = form;
     bytes += (1 << lineWidth) + ((form & ~RULE_ALLOW) === 0 ? 0 : 1);
     if ((form & RULE_LONGER) !== 0) bytes += SURPLUS_BYTES;
     if ((form & RULE_TEXT) !== 0) {
       bytes += 1 << offsetWidth;
-      store<u32>(node, keepText(rule), TEXT);
+      node.text = keepText(rule);
     }
   }
-  store<u32>(node, bytes, BYTES);
+  node.bytes = bytes;
 }
 
 /** The form of a prefix rule; RULE_ALLOW or 0 if the flags of its node suffice. */
-function prefixForm(item: usize): u32 {
-  const text = load<u32>(item, ITEM_FORM);
-  const form = text | ((load<u32>(item, ITEM_RANK) & 1) !== 0 ? RULE_ALLOW : 0);
+function prefixForm(item: Item): u32 {
+  const text = item.form;
+  const form = text | ((item.rank & 1) !== 0 ? RULE_ALLOW : 0);
   if (text !== RULE_TEXT) return form;
   const surplus = surplusBytes(item);
   if (surplus === 0) return form;
@@ -367,7 +355,7 @@ function findEdges(low: u32, high: u32, depth: usize): i32 {
   let edges = 0;
   let previous = -1;
   for (let index = low; index < high; index++) {
-    const start: usize = load<u32>(itemAt(index), ITEM_START);
+    const start = itemAt(index).start;
     const byte: i32 = load<u8>(start + depth);
     if (byte === previous) continue;
     previous = byte;
@@ -378,11 +366,13 @@ function findEdges(low: u32, high: u32, depth: usize): i32 {
   return edges;
 }
 
-/** Writes the blocks of the rules from `low` to `high`; returns the prefix rule, or NONE. */
-function planRules(block: usize, low: u32, high: u32): usize {
-  if (low === high) return NONE;
+/**
+ * Writes the blocks of the rules from `low` to `high`; returns the prefix rule, if there is one.
+ */
+function planRules(block: CompileBlock, low: u32, high: u32): Item | null {
+  if (low === high) return null;
   const item = itemAt(low);
-  const isPrefix = load<u32>(item, ITEM_KIND) === KIND_PREFIX;
+  const isPrefix = item.kind === KIND_PREFIX;
   const from = isPrefix ? low + 1 : low;
   const count = high - from;
   if (count > 0) {
@@ -390,30 +380,31 @@ function planRules(block: usize, low: u32, high: u32): usize {
     sort(blockItems, spare, count, true);
     blocksEnd = writeBlocks(block, blockItems, count, blocksEnd);
   }
-  return isPrefix ? item : NONE;
+  return isPrefix ? item : null;
 }
 
 /** Sums up the lengths of the subtrees; returns the length of the automaton. */
 function sumUp(): usize {
-  for (let node = nodesEnd - NODE_BYTES; node >= nodes; node -= NODE_BYTES) {
-    const below = load<u32>(node, BELOW);
-    const edges = load<u32>(node, EDGES);
-    let bytes = load<u32>(node, BYTES) + below;
+  for (let at = nodesEnd - offsetof<Node>(); at >= nodes; at -= offsetof<Node>()) {
+    const node = changetype<Node>(at);
+    const below = node.below;
+    const edges = node.edges;
+    let bytes = node.bytes + below;
     if (edges > 1) {
       // Distances count from the first target; the last one is the greatest.
-      const width = widthOf(below - load<u32>(node, GREATEST_BELOW));
-      store<u32>(node, width, DISTANCE_WIDTH);
+      const width = widthOf(below - node.greatestBelow);
+      node.distanceWidth = width;
       bytes += (edges - 1) << width;
     }
-    store<u32>(node, bytes, BYTES);
-    const parent: usize = load<u32>(node, PARENT);
-    if (parent === NONE) continue;
-    store<u32>(parent, load<u32>(parent, BELOW) + bytes, BELOW);
-    if (bytes > load<u32>(parent, GREATEST_BELOW)) store<u32>(parent, bytes, GREATEST_BELOW);
-    store<u32>(node, load<u32>(parent, FIRST_BELOW), NEXT);
-    store<u32>(parent, <u32>node, FIRST_BELOW);
+    node.bytes = bytes;
+    const parent = node.parent;
+    if (parent === null) continue;
+    parent.below = parent.below + bytes;
+    if (bytes > parent.greatestBelow) parent.greatestBelow = bytes;
+    node.next = parent.firstBelow;
+    parent.firstBelow = node;
   }
   const textBytes = textsEnd - texts;
   const fields: u32 = textBytes > 0 ? 3 : 2;
-  return 1 + (fields << offsetWidth) + load<u32>(nodes, BYTES) + textBytes;
+  return 1 + (fields << offsetWidth) + changetype<Node>(nodes).bytes + textBytes;
 }

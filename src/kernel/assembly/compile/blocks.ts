@@ -12,23 +12,16 @@ import {
   RULE_TEXT,
   RULE_TWO_FORMS,
 } from '../../../table/format';
+import { ANY, KIND_END, KIND_WILDCARDS_END, SHARES_OF_SET } from '../../compile-layout';
 import {
-  ANY,
-  COMPILE_BUCKETS,
-  COMPILE_RARITY,
-  COMPILE_SHARES,
-  ITEM_FORM,
-  ITEM_KIND,
-  ITEM_LINE,
-  ITEM_PREFIX_END,
-  ITEM_RANK,
-  ITEM_SEGMENTS,
-  ITEM_TWO_FORMS,
-  KIND_END,
-  KIND_WILDCARDS_END,
-  SHARES_OF_SET,
-} from '../../compile-layout';
-import { appendNumber, lineWidth, offsetWidth, putNumber, sizeWidth } from './memory';
+  appendNumber,
+  CompileBlock,
+  Item,
+  lineWidth,
+  offsetWidth,
+  putNumber,
+  sizeWidth,
+} from './memory';
 import { first, firstEnd, keepText, nextSegment, second, secondEnd } from './patterns';
 import { allSegmentBytes, allSegments, blockRules, firstLine } from './rules';
 
@@ -57,7 +50,7 @@ export function maxBlockBytes(): usize {
  *
  * @param items addresses of the items
  */
-export function writeBlocks(block: usize, items: usize, count: u32, to: usize): usize {
+export function writeBlocks(block: CompileBlock, items: usize, count: u32, to: usize): usize {
   for (let low: u32 = 0; low < count; low += MAX_BLOCK_RULES) {
     const rules = min<u32>(count - low, MAX_BLOCK_RULES);
     const isFollowed = low + rules < count;
@@ -66,13 +59,19 @@ export function writeBlocks(block: usize, items: usize, count: u32, to: usize): 
   return to;
 }
 
-function writeBlock(block: usize, items: usize, rules: u32, isFollowed: bool, to: usize): usize {
+function writeBlock(
+  block: CompileBlock,
+  items: usize,
+  rules: u32,
+  isFollowed: bool,
+  to: usize,
+): usize {
   const head = to++;
   let flags = (rules - 1) | (isFollowed ? BLOCK_FOLLOWED : 0);
   if (rules < MIN_MASKED_RULES) {
     store<u8>(head, flags);
     for (let index: u32 = 0; index < rules; index++) {
-      to = writeRule(load<u32>(items + 4 * index), to);
+      to = writeRule(load<Item>(items + 4 * index), to);
     }
     return to;
   }
@@ -80,8 +79,8 @@ function writeBlock(block: usize, items: usize, rules: u32, isFollowed: bool, to
   writeMasks(block, buckets, to);
   to += BLOCK_MASK_BYTES;
   for (let index: u32 = 0; index < rules; index++) {
-    const item: usize = load<u32>(items + 4 * index);
-    const hasWindow = load<u32>(item, ITEM_SEGMENTS) !== 0;
+    const item = load<Item>(items + 4 * index);
+    const hasWindow = item.segments !== 0;
     store<u8>(to++, hasWindow ? bitOfBucket(block, index) : ALL_BUCKETS);
   }
   const length = to;
@@ -92,7 +91,7 @@ function writeBlock(block: usize, items: usize, rules: u32, isFollowed: bool, to
   let rule = firstRule;
   for (let index: u32 = 0; index < rules; index++) {
     store<u32>(places + 4 * index, <u32>(rule - firstRule));
-    rule = writeRule(load<u32>(items + 4 * index), rule);
+    rule = writeRule(load<Item>(items + 4 * index), rule);
   }
   const isWide = load<u32>(places + 4 * (rules - 1)) > 0xff;
   const width = isWide ? offsetWidth : 0;
@@ -111,22 +110,22 @@ function writeBlock(block: usize, items: usize, rules: u32, isFollowed: bool, to
 }
 
 /** Writes a wildcard rule; returns its end. */
-function writeRule(item: usize, start: usize): usize {
-  const segments = load<u32>(item, ITEM_SEGMENTS);
-  const twoForms = load<u32>(item, ITEM_TWO_FORMS) !== 0;
-  const kind = load<u32>(item, ITEM_KIND);
-  const text = load<u32>(item, ITEM_FORM);
+function writeRule(item: Item, start: usize): usize {
+  const segments = item.segments;
+  const twoForms = item.twoForms !== 0;
+  const kind = item.kind;
+  const text = item.form;
   const isSingle = segments === 1 && !twoForms;
-  const size = appendNumber(start, load<u32>(item, ITEM_RANK), sizeWidth);
+  const size = appendNumber(start, item.rank, sizeWidth);
   const form = size + ((<usize>1) << sizeWidth);
   let flags = RULE_IN_BLOCK | text;
   if (kind === KIND_END || kind === KIND_WILDCARDS_END) flags |= RULE_END;
   if (twoForms) flags |= RULE_TWO_FORMS;
   if (isSingle) flags |= RULE_SINGLE;
   store<u8>(form, flags);
-  let to = appendNumber(form + 1, load<u32>(item, ITEM_LINE) - firstLine, lineWidth);
+  let to = appendNumber(form + 1, item.line - firstLine, lineWidth);
   if (text === RULE_TEXT) to = appendNumber(to, keepText(item), offsetWidth);
-  let segment: usize = load<u32>(item, ITEM_PREFIX_END);
+  let segment = item.prefixEnd;
   for (let left = segments; left > 0; left--) {
     segment = nextSegment(item, segment);
     if (!isSingle) to = appendNumber(to, <u32>(firstEnd - first), sizeWidth);
@@ -187,15 +186,15 @@ const BUCKETS_JOINED = BUCKETS_COST + 8 * MAX_BLOCK_RULES;
  *
  * @param items addresses of the rules' items
  */
-function dealBuckets(block: usize, items: usize, count: i32): i32 {
-  const memory = block + COMPILE_BUCKETS;
+function dealBuckets(block: CompileBlock, items: usize, count: i32): i32 {
+  const memory = block.buckets;
   const windows = memory + BUCKETS_WINDOWS;
   for (let rule = 0; rule < count; rule++) {
     store<u8>(memory + rule, rule, BUCKETS_OF);
     store<u8>(memory + rule, 1, BUCKETS_RULES);
     const sets = setsOf(memory, rule);
     for (let set = 0; set < SETS; set++) store<u16>(sets + 2 * set, 0);
-    const chosen = chooseWindows(block, load<u32>(items + 4 * rule), windows);
+    const chosen = chooseWindows(block, load<Item>(items + 4 * rule), windows);
     for (let window = 0; window < chosen; window++) {
       addWindow(sets, windows + WINDOW_WORDS * window);
     }
@@ -210,17 +209,17 @@ function dealBuckets(block: usize, items: usize, count: i32): i32 {
 }
 
 /** The bit of a rule's bucket after `dealBuckets`. */
-function bitOfBucket(block: usize, rule: i32): u8 {
-  const bucket: i32 = load<u8>(block + COMPILE_BUCKETS + rule, BUCKETS_OF);
+function bitOfBucket(block: CompileBlock, rule: i32): u8 {
+  const bucket: i32 = load<u8>(block.buckets + rule, BUCKETS_OF);
   return <u8>((<i32>1) << bucket);
 }
 
 /** Writes the masks of the buckets: BLOCK_MASK_BYTES. */
-function writeMasks(block: usize, buckets: i32, to: usize): void {
+function writeMasks(block: CompileBlock, buckets: i32, to: usize): void {
   memory.fill(to, 0, BLOCK_MASK_BYTES);
   for (let bucket = 0; bucket < buckets; bucket++) {
     const bit = <u8>((<i32>1) << bucket);
-    const sets = setsOf(block + COMPILE_BUCKETS, bucket);
+    const sets = setsOf(block.buckets, bucket);
     for (let set = 0; set < SETS; set++) {
       for (let values: u32 = load<u16>(sets + 2 * set); values !== 0; values &= values - 1) {
         const entry = to + 16 * set + ctz(values);
@@ -246,10 +245,10 @@ function addWindow(sets: usize, window: usize): void {
 }
 
 /** The cost of the union of two buckets, or of one. */
-function costOf(block: usize, memory: usize, a: i32, b: i32): f64 {
+function costOf(block: CompileBlock, memory: usize, a: i32, b: i32): f64 {
   const setsA = setsOf(memory, a);
   const setsB = setsOf(memory, b);
-  const lowShares = block + COMPILE_SHARES;
+  const lowShares = block.shares;
   let share: f64 = 1;
   for (let place = 0; place < WINDOW_BYTES; place++) {
     const low = setsA + 4 * place;
@@ -273,12 +272,12 @@ function costOfBucket(memory: usize, bucket: i32): f64 {
   return load<f64>(memory + 8 * bucket, BUCKETS_COST);
 }
 
-function weigh(block: usize, memory: usize, a: i32, b: i32): void {
+function weigh(block: CompileBlock, memory: usize, a: i32, b: i32): void {
   const added = costOf(block, memory, a, b) - costOfBucket(memory, a) - costOfBucket(memory, b);
   store<f64>(joined(memory, min(a, b), max(a, b)), added);
 }
 
-function joinCheapest(block: usize, memory: usize, count: i32): void {
+function joinCheapest(block: CompileBlock, memory: usize, count: i32): void {
   let least = Infinity;
   let into = 0;
   let from = 0;
@@ -338,10 +337,10 @@ let best = -1;
  * text decides which form of a segment it holds, so either window may be the one there. An item
  * without segments has none.
  */
-function chooseWindows(block: usize, item: usize, windows: usize): i32 {
+function chooseWindows(block: CompileBlock, item: Item, windows: usize): i32 {
   best = -1;
-  const segments = load<u32>(item, ITEM_SEGMENTS);
-  const prefixEnd: usize = load<u32>(item, ITEM_PREFIX_END);
+  const segments = item.segments;
+  const prefixEnd = item.prefixEnd;
   let segment = prefixEnd;
   for (let left = segments; left > 0; left--) {
     segment = nextSegment(item, segment);
@@ -356,8 +355,8 @@ function chooseWindows(block: usize, item: usize, windows: usize): i32 {
   return 2;
 }
 
-function consider(block: usize, from: usize, end: usize, window: usize): void {
-  const rarities = block + COMPILE_RARITY;
+function consider(block: CompileBlock, from: usize, end: usize, window: usize): void {
+  const rarities = block.rarity;
   for (let at = from; at === from || at + WINDOW_BYTES <= end; at++) {
     const a: u32 = load<u8>(at);
     const b: u32 = at + 1 < end ? <u32>load<u8>(at, 1) : ANY;

@@ -1,5 +1,6 @@
 /** The memory for compiling a group: parts of any length, one after another. */
 
+import { COMPILE_BUCKETS, COMPILE_RARITY, COMPILE_SHARES } from '../../compile-layout';
 import { MARGIN } from '../../layout';
 
 /** The first free byte, and the end of the instance's memory. */
@@ -45,7 +46,9 @@ function grow(end: u64): void {
   const pages = (end - <u64>limit + 0xffff) >> 16;
   if (pages > 0xffff || memory.grow(<i32>pages) < 0) unreachable();
   limit = (<usize>memory.size()) << 16;
-} /** Writing the numbers of an automaton. `number` of kernel/assembly/match.ts reads them. */
+}
+
+/** Writing the numbers of an automaton. `number` of kernel/assembly/match.ts reads them. */
 
 /** Appends a number; writes up to three bytes past it. Returns its end. */
 export function appendNumber(to: usize, value: u32, width: u32): usize {
@@ -58,7 +61,9 @@ export function putNumber(at: usize, value: u32, width: u32): void {
   if (width === 0) store<u8>(at, <u8>value);
   else if (width === 1) store<u16>(at, <u16>value);
   else store<u32>(at, value);
-} /** The widths of an automaton's fields: log2 of their bytes. */
+}
+
+/** The widths of an automaton's fields: log2 of their bytes. */
 
 const NARROW: u32 = 1;
 export const WIDE: u32 = 2;
@@ -82,40 +87,113 @@ export function widenOffsets(): void {
 /** The least width that holds a number. */
 export function widthOf(greatest: u32): u32 {
   return greatest <= 0xff ? 0 : greatest <= 0xffff ? 1 : 2;
-} /** The words of a node that is planned: 64 bytes, one cache line. A node is its address. */
+}
 
-export const NODE_BYTES: usize = 64;
+/** What a group is compiled from and to: COMPILE_… in kernel/compile-layout.ts. */
+@unmanaged
+export class CompileBlock {
+  rules: u32;
+  firstLine: u32;
+  lastLine: u32;
+  items: usize;
+  loaded: usize;
+  loadedItems: u32;
+  length: u32;
+  end: usize;
 
-/** Stands for no item or no node. */
-export const NONE: usize = 0;
+  get rarity(): usize {
+    return changetype<usize>(this) + COMPILE_RARITY;
+  }
 
-/** The parent node; NONE for the root. */
-export const PARENT = 0;
-/** Address of the label, in its item's canonical form, and its length. */
-export const LABEL = 4;
-export const LABEL_BYTES = 8;
-/** Number of edges. */
-export const EDGES = 12;
-/** Item of the prefix rule, or NONE; its form; offset of its text, if kept. */
-export const RULE = 16;
-export const FORM = 20;
-export const TEXT = 24;
-/** End of the node's blocks; they start where the previous node's end. */
-export const BLOCKS_END = 28;
-/** Length of the subtree. */
-export const BYTES = 32;
-/**
- * Total length of the subtrees below, and length of the greatest of them, whose edge is written
- * last.
- */
-export const BELOW = 36;
-export const GREATEST_BELOW = 40;
-/** Width of the distances, in the word of GREATEST_BELOW. */
-export const DISTANCE_WIDTH = 40;
-/** The first node below, and the next sibling; NONE if there is none. */
-export const FIRST_BELOW = 44;
-export const NEXT = 48;
-/** While writing: start of the edges' bytes, number of edges written, target of the first edge. */
-export const EDGES_START = 52;
-export const EDGES_WRITTEN = 56;
-export const FIRST_TARGET = 60;
+  get shares(): usize {
+    return changetype<usize>(this) + COMPILE_SHARES;
+  }
+
+  get buckets(): usize {
+    return changetype<usize>(this) + COMPILE_BUCKETS;
+  }
+}
+
+/** Where the pattern of a rule stands: PLACE_… in kernel/compile-layout.ts. */
+@unmanaged
+export class Place {
+  start: u32;
+  end: u32;
+  line: u32;
+}
+
+/** A numbered pattern of a rule, one cache line each; the host reads some fields: ITEM_…. */
+@unmanaged
+export class Item {
+  /** Big-endian: the first bytes of the prefix, and zeros after its end. */
+  beginning: u64;
+  /** Addresses of the canonical form: its start, the end of its prefix, and its end. */
+  start: usize;
+  prefixEnd: usize;
+  end: usize;
+  /** `bytes << 1 | allow`: table/format.ts. */
+  rank: u32;
+  /** KIND_… */
+  kind: u32;
+  /** Number of segments, and whether one of them has a second form. */
+  segments: u32;
+  twoForms: u32;
+  /** The greatest number in a field `size` of the rule. */
+  size: u32;
+  line: u32;
+  /** Addresses of the pattern as written, and of the byte after it. */
+  written: usize;
+  writtenEnd: usize;
+  /** How the rule's text derives from the pattern: RULE_STAR, RULE_TEXT or 0. */
+  form: u32;
+  /**
+   * With RULE_TEXT the text: address and length. A length of 0 means that the pattern as written
+   * needs escapes: the kernel's host writes the text.
+   */
+  text: usize;
+  textBytes: u32;
+}
+
+/** A node that is planned: 64 bytes, one cache line. */
+@unmanaged
+export class Node {
+  /** null for the root. */
+  parent: Node | null;
+  /** Address of the label, in its item's canonical form, and its length. */
+  label: usize;
+  labelBytes: u32;
+  /** Number of edges. */
+  edges: u32;
+  /** Item of the prefix rule; its form; offset of its text, if kept. */
+  rule: Item | null;
+  form: u32;
+  text: u32;
+  /** End of the node's blocks; they start where the previous node's end. */
+  blocksEnd: usize;
+  /** Length of the subtree. */
+  bytes: u32;
+  /**
+   * Total length of the subtrees below, and length of the greatest of them, whose edge is written
+   * last.
+   */
+  below: u32;
+  /** Once the subtrees are summed up, the width of the distances. */
+  greatestBelow: u32;
+  /** The first node below, and the next sibling. */
+  firstBelow: Node | null;
+  next: Node | null;
+  /**
+   * While writing: start of the edges' bytes, number of edges written, target of the first edge.
+   */
+  edgesStart: usize;
+  edgesWritten: u32;
+  firstTarget: u32;
+
+  get distanceWidth(): u32 {
+    return this.greatestBelow;
+  }
+
+  set distanceWidth(width: u32) {
+    this.greatestBelow = width;
+  }
+}

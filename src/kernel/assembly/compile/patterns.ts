@@ -13,19 +13,6 @@ import {
 } from '../../../base/ascii';
 import { RULE_STAR, RULE_TEXT, TEXT_LENGTH_BYTES, TEXT_LIMIT } from '../../../table/format';
 import {
-  ITEM_BEGINNING,
-  ITEM_END,
-  ITEM_KIND,
-  ITEM_PREFIX_END,
-  ITEM_RANK,
-  ITEM_SEGMENTS,
-  ITEM_SIZE,
-  ITEM_START,
-  ITEM_TEXT,
-  ITEM_TEXT_BYTES,
-  ITEM_TWO_FORMS,
-  ITEM_WRITTEN,
-  ITEM_WRITTEN_END,
   KIND_END,
   KIND_PREFIX,
   KIND_WILDCARDS,
@@ -34,7 +21,7 @@ import {
 } from '../../compile-layout';
 import { equal, findByte } from '../bytes';
 import { canonicalise, escapePattern } from '../canonical';
-import { endPart, freeStart, reserve } from './memory';
+import { endPart, freeStart, Item, reserve } from './memory';
 
 /** Bytes of a canonical form for each byte of its pattern: two literals, and what precedes them. */
 const GROWTH: usize = 8;
@@ -52,7 +39,7 @@ const COUNTED_BYTES = 1 + 4 + 4;
  * If the segment's form is another where an earlier `*` matched the text's `?` (spec note A), the
  * byte SECOND_FORM and that form follow. Items with equal forms and kinds match the same texts.
  */
-export function readPattern(item: usize, from: usize, end: usize, allow: u32, google: bool): bool {
+export function readPattern(item: Item, from: usize, end: usize, allow: u32, google: bool): bool {
   if (from === end) return false;
   const initial: i32 = load<u8>(from);
   if (initial !== SLASH && initial !== ASTERISK) return false;
@@ -62,16 +49,16 @@ export function readPattern(item: usize, from: usize, end: usize, allow: u32, go
   reserve(start, GROWTH * (end - from) + VECTOR_MARGIN);
   let at = findByte(ASTERISK, from, end);
   let to = google ? escapePattern(from, at, start) : canonicalise(from, at, start, false);
-  store<u32>(item, start, ITEM_START);
-  store<u32>(item, to, ITEM_PREFIX_END);
+  item.start = start;
+  item.prefixEnd = to;
   storeBeginning(item, start, to - start);
   // The specificity: spec notes, note B.
   let bytes = to - start + <usize>anchored;
   if (at === end) {
     finish(item, to, ((<u32>bytes) << 1) | allow, anchored ? KIND_END : KIND_PREFIX);
-    store<u32>(item, 0, ITEM_SEGMENTS);
-    store<u32>(item, 0, ITEM_TWO_FORMS);
-    store<u32>(item, max(<u32>COUNTED_BYTES, ((<u32>bytes) << 1) | allow), ITEM_SIZE);
+    item.segments = 0;
+    item.twoForms = 0;
+    item.size = max(<u32>COUNTED_BYTES, ((<u32>bytes) << 1) | allow);
     return true;
   }
   let inQuery = google || findByte(QUESTION_MARK, from, at) < at;
@@ -104,12 +91,12 @@ export function readPattern(item: usize, from: usize, end: usize, allow: u32, go
   const rank = ((<u32>bytes) << 1) | allow;
   const kind = segments > 0 ? (anchored ? KIND_WILDCARDS_END : KIND_WILDCARDS) : KIND_PREFIX;
   finish(item, to, rank, kind);
-  store<u32>(item, segments, ITEM_SEGMENTS);
-  store<u32>(item, twoForms, ITEM_TWO_FORMS);
+  item.segments = segments;
+  item.twoForms = twoForms;
   const forms = <u32>(firstForms + (twoForms ? secondForms : 0)) + COUNTED_BYTES;
   const numbers = twoForms ? 2 * segments : segments;
   const narrow = forms + numbers;
-  store<u32>(item, max(rank, narrow <= 0xff ? narrow : forms + 2 * numbers), ITEM_SIZE);
+  item.size = max(rank, narrow <= 0xff ? narrow : forms + 2 * numbers);
   return true;
 }
 
@@ -127,22 +114,22 @@ function appendSecondForm(literal: usize, literalEnd: usize, form: usize, to: us
   return otherEnd;
 }
 
-function finish(item: usize, end: usize, rank: u32, kind: u32): void {
-  store<u32>(item, end, ITEM_END);
-  store<u32>(item, rank, ITEM_RANK);
-  store<u32>(item, kind, ITEM_KIND);
+function finish(item: Item, end: usize, rank: u32, kind: u32): void {
+  item.end = end;
+  item.rank = rank;
+  item.kind = kind;
   endPart(end);
 }
 
-function storeBeginning(item: usize, start: usize, bytes: usize): void {
+function storeBeginning(item: Item, start: usize, bytes: usize): void {
   const beginning = bswap(load<u64>(start));
   const beyond = (<u64>(8 - min<usize>(bytes, 8))) << 3;
   // A shift by all 64 bits would be none.
-  store<u64>(item, bytes === 0 ? 0 : (beginning >>> beyond) << beyond, ITEM_BEGINNING);
+  item.beginning = bytes === 0 ? 0 : (beginning >>> beyond) << beyond;
 }
 
-export function prefixBytes(item: usize): usize {
-  return load<u32>(item, ITEM_PREFIX_END) - load<u32>(item, ITEM_START);
+export function prefixBytes(item: Item): usize {
+  return item.prefixEnd - item.start;
 }
 
 /** The segments of an item: of the last call of `nextSegment`. */
@@ -153,12 +140,12 @@ export let second: usize = 0;
 export let secondEnd: usize = 0;
 
 /** Reads the segment after `at`, which ends the prefix or the last segment; returns its end. */
-export function nextSegment(item: usize, at: usize): usize {
-  const end = findByte(ASTERISK, at + 1, load<u32>(item, ITEM_END));
+export function nextSegment(item: Item, at: usize): usize {
+  const end = findByte(ASTERISK, at + 1, item.end);
   first = at + 1;
   firstEnd = end;
   second = 0;
-  if (load<u32>(item, ITEM_TWO_FORMS) !== 0) {
+  if (item.twoForms !== 0) {
     firstEnd = findByte(SECOND_FORM, first, end);
     if (firstEnd < end) {
       second = firstEnd + 1;
@@ -178,23 +165,23 @@ const ELLIPSIS_BYTES = 3;
  * How the text of an item's rule derives from the item: 0 if they are equal, RULE_STAR if the text
  * has one more `*` at its end, RULE_TEXT if the text must be kept.
  */
-export function textForm(item: usize, google: bool): u32 {
-  let at: usize = load<u32>(item, ITEM_WRITTEN);
-  const end: usize = load<u32>(item, ITEM_WRITTEN_END);
+export function textForm(item: Item, google: bool): u32 {
+  let at = item.written;
+  const end = item.writtenEnd;
   if (end - at > <usize>TEXT_LIMIT) return RULE_TEXT;
-  const start: usize = load<u32>(item, ITEM_START);
+  const start = item.start;
   const bytes = prefixBytes(item);
   if (bytes > end - at || !isLiteral(at, start, bytes, google)) return RULE_TEXT;
   at += bytes;
-  let segment: usize = load<u32>(item, ITEM_PREFIX_END);
-  for (let left = load<u32>(item, ITEM_SEGMENTS); left > 0; left--) {
+  let segment = item.prefixEnd;
+  for (let left = item.segments; left > 0; left--) {
     segment = nextSegment(item, segment);
     const literal = firstEnd - first;
     if (literal + 1 > end - at || load<u8>(at) !== ASTERISK) return RULE_TEXT;
     if (!isLiteral(at + 1, first, literal, google)) return RULE_TEXT;
     at += 1 + literal;
   }
-  const kind = load<u32>(item, ITEM_KIND);
+  const kind = item.kind;
   if (kind === KIND_END || kind === KIND_WILDCARDS_END) {
     if (at === end || load<u8>(at) !== DOLLAR) return RULE_TEXT;
     at++;
@@ -218,21 +205,21 @@ function needsEscape(at: usize, end: usize): bool {
 }
 
 /** Stores the text of an item with RULE_TEXT; returns false if the text needs an escape. */
-export function textOf(item: usize): bool {
-  const written: usize = load<u32>(item, ITEM_WRITTEN);
-  const bytes: usize = <usize>load<u32>(item, ITEM_WRITTEN_END) - written;
+export function textOf(item: Item): bool {
+  const written = item.written;
+  const bytes: usize = item.writtenEnd - written;
   const kept = min<usize>(bytes, TEXT_LIMIT);
-  store<u32>(item, written, ITEM_TEXT);
-  store<u32>(item, 0, ITEM_TEXT_BYTES);
+  item.text = written;
+  item.textBytes = 0;
   if (needsEscape(written, written + kept)) return false;
-  store<u32>(item, kept, ITEM_TEXT_BYTES);
+  item.textBytes = kept;
   if (bytes <= <usize>TEXT_LIMIT) return true;
   const text = freeStart();
   reserve(text, TEXT_LIMIT);
   memory.copy(text, written, TEXT_LIMIT - ELLIPSIS_BYTES);
   store<u32>(text + TEXT_LIMIT - ELLIPSIS_BYTES, ELLIPSIS);
   endPart(text + TEXT_LIMIT);
-  store<u32>(item, text, ITEM_TEXT);
+  item.text = text;
   return true;
 }
 
@@ -247,11 +234,11 @@ export function keepTextsAt(at: usize): void {
 }
 
 /** Keeps the text of an item's rule; returns its offset among the texts. */
-export function keepText(item: usize): u32 {
+export function keepText(item: Item): u32 {
   const offset = <u32>(textsEnd - texts);
-  const bytes = load<u32>(item, ITEM_TEXT_BYTES);
+  const bytes = item.textBytes;
   store<u16>(textsEnd, <u16>bytes);
-  memory.copy(textsEnd + TEXT_LENGTH_BYTES, load<u32>(item, ITEM_TEXT), bytes);
+  memory.copy(textsEnd + TEXT_LENGTH_BYTES, item.text, bytes);
   textsEnd += TEXT_LENGTH_BYTES + bytes;
   return offset;
 }

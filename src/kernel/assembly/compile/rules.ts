@@ -2,36 +2,9 @@
 
 import { DOLLAR, SLASH } from '../../../base/ascii';
 import { RULE_TEXT, TEXT_LENGTH_BYTES } from '../../../table/format';
-import {
-  COMPILE_END,
-  COMPILE_FIRST_LINE,
-  COMPILE_ITEMS,
-  COMPILE_LAST_LINE,
-  COMPILE_LOADED,
-  COMPILE_LOADED_ITEMS,
-  COMPILE_RULES,
-  ITEM_BEGINNING,
-  ITEM_BYTES,
-  ITEM_END,
-  ITEM_FORM,
-  ITEM_KIND,
-  ITEM_LINE,
-  ITEM_PREFIX_END,
-  ITEM_RANK,
-  ITEM_SEGMENTS,
-  ITEM_SIZE,
-  ITEM_START,
-  ITEM_TEXT,
-  ITEM_TEXT_BYTES,
-  ITEM_WRITTEN,
-  ITEM_WRITTEN_END,
-  KIND_PREFIX,
-  PLACE_BYTES,
-  PLACE_END,
-  PLACE_LINE,
-  PLACE_START,
-} from '../../compile-layout';
-import { claim, endPart, freeAll, freeStart, reserve } from './memory';
+import { KIND_PREFIX, PLACE_BYTES } from '../../compile-layout';
+import { elementOf, nextOf } from '../memory';
+import { CompileBlock, claim, endPart, freeAll, freeStart, Item, Place, reserve } from './memory';
 import { prefixBytes, readPattern, textForm, textOf } from './patterns';
 
 /** Addresses of the items that remain, in their order, and of as much spare memory. */
@@ -63,48 +36,54 @@ const INDEX_BYTES: usize = 10;
  *
  * @returns the number of items whose text the kernel's host must write: ITEM_TEXT_BYTES is 0
  */
-export function loadRules(block: usize, text: usize, places: usize, count: u32, google: bool): u32 {
+export function loadRules(
+  block: CompileBlock,
+  text: usize,
+  places: usize,
+  count: u32,
+  google: bool,
+): u32 {
   freeAll(places + PLACE_BYTES * count);
   // In the google profile an allow rule may become two items.
   const most = google ? 2 * count : count;
   sorted = claim(4 * most);
   spare = claim(4 * most);
-  const items = claim(ITEM_BYTES * most);
+  const items = claim(offsetof<Item>() * most);
   claim(0);
-  let item = items;
+  let item = changetype<Item>(items);
   let loaded: u32 = 0;
   for (let index: u32 = 0; index < count; index++) {
-    const place = places + PLACE_BYTES * index;
-    const from = text + load<u32>(place, PLACE_START);
-    const end = text + load<u32>(place, PLACE_END);
-    const lineAndAllow = load<u32>(place, PLACE_LINE);
+    const place = elementOf(changetype<Place>(places), index);
+    const from = text + place.start;
+    const end = text + place.end;
+    const lineAndAllow = place.line;
     const allow = lineAndAllow & 1;
     if (readPattern(item, from, end, allow, google)) {
       addItem(item, loaded++, from, end, lineAndAllow >>> 1);
-      item += ITEM_BYTES;
+      item = nextOf(item);
     }
     if (google && allow !== 0 && readDirectory(item, from, end)) {
       addItem(item, loaded++, from, end, lineAndAllow >>> 1);
-      item += ITEM_BYTES;
+      item = nextOf(item);
     }
   }
   sort(sorted, spare, loaded, false);
   const unwritten = keepDeciding(loaded, google);
-  store<u32>(block, rules, COMPILE_RULES);
-  store<u32>(block, firstLine, COMPILE_FIRST_LINE);
-  store<u32>(block, lastLine, COMPILE_LAST_LINE);
-  store<u32>(block, <u32>sorted, COMPILE_ITEMS);
-  store<u32>(block, <u32>items, COMPILE_LOADED);
-  store<u32>(block, loaded, COMPILE_LOADED_ITEMS);
-  store<u32>(block, <u32>freeStart(), COMPILE_END);
+  block.rules = rules;
+  block.firstLine = firstLine;
+  block.lastLine = lastLine;
+  block.items = sorted;
+  block.loaded = items;
+  block.loadedItems = loaded;
+  block.end = freeStart();
   return unwritten;
 }
 
-function addItem(item: usize, index: u32, from: usize, end: usize, line: u32): void {
-  store<u32>(sorted + 4 * index, item);
-  store<u32>(item, line, ITEM_LINE);
-  store<u32>(item, from, ITEM_WRITTEN);
-  store<u32>(item, end, ITEM_WRITTEN_END);
+function addItem(item: Item, index: u32, from: usize, end: usize, line: u32): void {
+  store<Item>(sorted + 4 * index, item);
+  item.line = line;
+  item.written = from;
+  item.writtenEnd = end;
 }
 
 /**
@@ -113,7 +92,7 @@ function addItem(item: usize, index: u32, from: usize, end: usize, line: u32): v
  * section 2, point 10). It has its own specificity, so it ranks as a separate rule. If both match,
  * the longer one decides.
  */
-function readDirectory(item: usize, from: usize, end: usize): bool {
+function readDirectory(item: Item, from: usize, end: usize): bool {
   let slash = end;
   do {
     if (slash === from) return false;
@@ -143,27 +122,27 @@ function keepDeciding(loaded: u32, google: bool): u32 {
   allSegmentBytes = 0;
   greatestSize = 0;
   let unwritten: u32 = 0;
-  let last: usize = 0;
+  let last: Item | null = null;
   for (let index: u32 = 0; index < loaded; index++) {
-    const item: usize = load<u32>(sorted + 4 * index);
-    if (last !== 0 && matchesTheSame(last, item)) continue;
+    const item = load<Item>(sorted + 4 * index);
+    if (last !== null && matchesTheSame(last, item)) continue;
     last = item;
-    store<u32>(sorted + 4 * rules++, item);
-    const line = load<u32>(item, ITEM_LINE);
+    store<Item>(sorted + 4 * rules++, item);
+    const line = item.line;
     firstLine = min(firstLine, line);
     lastLine = max(lastLine, line);
     allPrefixBytes += prefixBytes(item);
     const form = textForm(item, google);
-    store<u32>(item, form, ITEM_FORM);
+    item.form = form;
     if (form === RULE_TEXT) {
       if (!textOf(item)) unwritten++;
-      allTextBytes += TEXT_LENGTH_BYTES + load<u32>(item, ITEM_TEXT_BYTES);
+      allTextBytes += TEXT_LENGTH_BYTES + item.textBytes;
     }
-    if (load<u32>(item, ITEM_KIND) === KIND_PREFIX) continue;
+    if (item.kind === KIND_PREFIX) continue;
     blockRules++;
-    allSegments += load<u32>(item, ITEM_SEGMENTS);
-    allSegmentBytes += load<u32>(item, ITEM_END) - load<u32>(item, ITEM_PREFIX_END);
-    greatestSize = max(greatestSize, load<u32>(item, ITEM_SIZE));
+    allSegments += item.segments;
+    allSegmentBytes += item.end - item.prefixEnd;
+    greatestSize = max(greatestSize, item.size);
   }
   return unwritten;
 }
@@ -172,10 +151,10 @@ function keepDeciding(loaded: u32, google: bool): u32 {
  * Stores the text of a rule, which the kernel's host has written to the part that it claimed last.
  * The rest of the part is free again.
  */
-export function setText(item: usize, text: usize, bytes: u32): void {
+export function setText(item: Item, text: usize, bytes: u32): void {
   endPart(text + bytes);
-  store<u32>(item, <u32>text, ITEM_TEXT);
-  store<u32>(item, bytes, ITEM_TEXT_BYTES);
+  item.text = text;
+  item.textBytes = bytes;
   allTextBytes += bytes;
 }
 
@@ -199,14 +178,14 @@ export function sort(items: usize, spare: usize, count: u32, byRank: bool): void
     const start = items + WORD * low;
     const end = items + WORD * min(low + RUN, count);
     for (let next = start + WORD; next < end; next += WORD) {
-      const item: usize = load<u32>(next);
+      const item = load<Item>(next);
       let at = next;
       for (; at > start; at -= WORD) {
-        const other: usize = load<u32>(at - WORD);
+        const other = load<Item>(at - WORD);
         if (isBefore(other, item, byRank)) break;
-        store<u32>(at, other);
+        store<Item>(at, other);
       }
-      store<u32>(at, item);
+      store<Item>(at, item);
     }
   }
   let from = items;
@@ -227,15 +206,15 @@ export function sort(items: usize, spare: usize, count: u32, byRank: bool): void
 /** Merges the runs `left`–`right` and `right`–`end` to `to`. */
 function merge(left: usize, right: usize, end: usize, to: usize, byRank: bool): void {
   const middle = right;
-  if (middle === end || isBefore(load<u32>(middle - WORD), load<u32>(middle), byRank)) {
+  if (middle === end || isBefore(load<Item>(middle - WORD), load<Item>(middle), byRank)) {
     memory.copy(to, left, end - left);
     return;
   }
   while (left < middle && right < end) {
-    const one: usize = load<u32>(left);
-    const other: usize = load<u32>(right);
+    const one = load<Item>(left);
+    const other = load<Item>(right);
     const takesLeft = isBefore(one, other, byRank);
-    store<u32>(to, takesLeft ? one : other);
+    store<Item>(to, takesLeft ? one : other);
     if (takesLeft) left += WORD;
     else right += WORD;
     to += WORD;
@@ -244,45 +223,45 @@ function merge(left: usize, right: usize, end: usize, to: usize, byRank: bool): 
   memory.copy(to + (middle - left), right, end - right);
 }
 
-function isBefore(a: usize, b: usize, byRank: bool): bool {
+function isBefore(a: Item, b: Item, byRank: bool): bool {
   if (!byRank) return precedes(a, b);
-  const rankA = load<u32>(a, ITEM_RANK);
-  const rankB = load<u32>(b, ITEM_RANK);
-  return rankA !== rankB ? rankA > rankB : a < b;
+  const rankA = a.rank;
+  const rankB = b.rank;
+  return rankA !== rankB ? rankA > rankB : isNumberedBefore(a, b);
+}
+
+/** Items are numbered in the order of lines. */
+function isNumberedBefore(a: Item, b: Item): bool {
+  return changetype<usize>(a) < changetype<usize>(b);
 }
 
 /**
  * Whether an item comes before another by prefix, kind and the rest. Items that match the same
- * texts come by descending precedence (RFC 9309 section 2.2.2): items are numbered in the order of
- * lines.
+ * texts come by descending precedence (RFC 9309 section 2.2.2).
  */
-function precedes(a: usize, b: usize): bool {
-  const beginningA = load<u64>(a, ITEM_BEGINNING);
-  const beginningB = load<u64>(b, ITEM_BEGINNING);
+function precedes(a: Item, b: Item): bool {
+  const beginningA = a.beginning;
+  const beginningB = b.beginning;
   if (beginningA !== beginningB) return beginningA < beginningB;
   const prefixA = prefixBytes(a);
   const prefixB = prefixBytes(b);
   // Most prefixes end within the beginning.
-  const prefixes = compareBytes(
-    load<u32>(a, ITEM_START) + 8,
-    load<u32>(b, ITEM_START) + 8,
-    <isize>min(prefixA, prefixB) - 8,
-  );
+  const prefixes = compareBytes(a.start + 8, b.start + 8, <isize>min(prefixA, prefixB) - 8);
   if (prefixes !== 0) return prefixes < 0;
   if (prefixA !== prefixB) return prefixA < prefixB;
-  const kindA = load<u32>(a, ITEM_KIND);
-  const kindB = load<u32>(b, ITEM_KIND);
+  const kindA = a.kind;
+  const kindB = b.kind;
   if (kindA !== kindB) return kindA < kindB;
-  const rest = load<u32>(a, ITEM_PREFIX_END);
-  const restOfB = load<u32>(b, ITEM_PREFIX_END);
-  const bytes = load<u32>(a, ITEM_END) - rest;
-  const bytesOfB = load<u32>(b, ITEM_END) - restOfB;
+  const rest = a.prefixEnd;
+  const restOfB = b.prefixEnd;
+  const bytes = a.end - rest;
+  const bytesOfB = b.end - restOfB;
   if (bytes !== bytesOfB) return bytes < bytesOfB;
   const rests = compareBytes(rest, restOfB, <isize>bytes);
   if (rests !== 0) return rests < 0;
-  const rankA = load<u32>(a, ITEM_RANK);
-  const rankB = load<u32>(b, ITEM_RANK);
-  return rankA !== rankB ? rankA > rankB : a < b;
+  const rankA = a.rank;
+  const rankB = b.rank;
+  return rankA !== rankB ? rankA > rankB : isNumberedBefore(a, b);
 }
 
 /** Compares bytes; negative if `a` comes first. Reads up to 7 bytes past the last. */
@@ -298,12 +277,12 @@ function compareBytes(a: usize, b: usize, bytes: isize): i32 {
 }
 
 /** Whether two items match the same texts. */
-function matchesTheSame(a: usize, b: usize): bool {
-  if (load<u32>(a, ITEM_KIND) !== load<u32>(b, ITEM_KIND)) return false;
-  const start = load<u32>(a, ITEM_START);
-  const other = load<u32>(b, ITEM_START);
-  const bytes = load<u32>(a, ITEM_END) - start;
-  if (bytes !== load<u32>(b, ITEM_END) - other) return false;
+function matchesTheSame(a: Item, b: Item): bool {
+  if (a.kind !== b.kind) return false;
+  const start = a.start;
+  const other = b.start;
+  const bytes = a.end - start;
+  if (bytes !== b.end - other) return false;
   if (prefixBytes(a) !== prefixBytes(b)) return false;
   return compareBytes(start, other, <isize>bytes) === 0;
 }

@@ -32,36 +32,15 @@ import {
   TEXT_LIMIT,
 } from '../../../table/format';
 import {
-  AGENT_BYTES,
-  AGENT_CHAIN,
   AGENT_VERDICTS,
   CHAIN_BYTES,
   CHAIN_TEXT,
   FRAGMENT_ALLOW,
   FRAGMENT_DISALLOW,
   FRAGMENT_SHARD_END,
-  GROUPS_LINK,
   INVALID,
-  LINE_END,
-  LINE_NEWLINE,
-  LINE_START,
   QUERY_ADDS_SHARD,
-  QUERY_AGENT_COUNT,
-  QUERY_AGENTS,
-  QUERY_FLAGS,
   QUERY_FRAGMENTS,
-  QUERY_TABLE,
-  RESULT_AUTOMATON,
-  RESULT_BYTES,
-  RESULT_FORM,
-  RESULT_GROUPS,
-  RESULT_OUTCOME,
-  RESULT_PATH,
-  RESULT_PREFIX,
-  RESULT_RANK,
-  RESULT_SOURCE,
-  WORKER_RESULTS,
-  WORKER_SHARD,
 } from '../../layout';
 import {
   BACKSLASH_U00,
@@ -75,12 +54,14 @@ import {
 } from '../bytes';
 import { hostOf } from '../hosts';
 import { lineWidth, number, offsetWidth, sizeWidth } from '../match';
+import { Agent, elementOf, Line, nextOf, Pair, Query, Result, Worker } from '../memory';
 import { isDropped } from '../url';
 
 /** Writes a fragment of the query. */
-export function fragment(query: usize, index: i32, to: usize): usize {
-  const pair = query + QUERY_FRAGMENTS + <usize>index * 8;
-  return copyShort(load<u32>(pair), load<i32>(pair, 4), to);
+export function fragment(query: Query, index: i32, to: usize): usize {
+  const fragments = changetype<Pair>(changetype<usize>(query) + QUERY_FRAGMENTS);
+  const pair = elementOf(fragments, index);
+  return copyShort(pair.start, pair.bytes, to);
 }
 
 /** Writes one byte. */
@@ -90,26 +71,26 @@ export function byte(value: i32, to: usize): usize {
 }
 
 /** The result of the agent with this index. */
-export function resultOf(worker: usize, index: i32): usize {
-  return worker + WORKER_RESULTS + <usize>index * RESULT_BYTES;
+export function resultOf(worker: Worker, index: i32): Result {
+  return elementOf(worker.results, index);
 }
 
 /** The agent with this index. */
-export function agentOf(query: usize, index: i32): usize {
-  return <usize>load<u32>(query, QUERY_AGENTS) + <usize>index * AGENT_BYTES;
+export function agentOf(query: Query, index: i32): Agent {
+  return elementOf(query.agents, index);
 }
 /** Writes the rule that decided, `Disallow: /path`, escaped as in a JSON string. */
-export function ruleText(query: usize, result: usize, to: usize): usize {
-  const allows = (load<i32>(result, RESULT_RANK) & 1) !== 0;
+export function ruleText(query: Query, result: Result, to: usize): usize {
+  const allows = (result.rank & 1) !== 0;
   to = fragment(query, allows ? FRAGMENT_ALLOW : FRAGMENT_DISALLOW, to);
   return patternText(result, to);
 }
 
 /** Writes the product token of the groups that decided: a link of the agent's chain, or `*`. */
-export function tokenText(agent: usize, result: usize, to: usize): usize {
-  const link = load<i32>(result, RESULT_GROUPS + GROUPS_LINK);
+export function tokenText(agent: Agent, result: Result, to: usize): usize {
+  const link = result.groupsLink;
   if (link < 0) return byte(ASTERISK, to);
-  const text = <usize>load<u32>(agent, AGENT_CHAIN) + <usize>link * CHAIN_BYTES + CHAIN_TEXT;
+  const text = agent.chain + <usize>link * CHAIN_BYTES + CHAIN_TEXT;
   return copyShort(load<u32>(text), load<i32>(text, 4), to);
 }
 
@@ -117,20 +98,20 @@ export function tokenText(agent: usize, result: usize, to: usize): usize {
  * Writes the verdicts of all agents in the words of the format; there is at least one agent. With
  * QUERY_ADDS_SHARD the number of the shard follows, unless the URL is invalid.
  */
-export function verdicts(query: usize, worker: usize, to: usize): usize {
-  let agent: usize = load<u32>(query, QUERY_AGENTS);
-  let result = worker + WORKER_RESULTS;
-  let left = load<i32>(query, QUERY_AGENT_COUNT);
-  const addsShard = (load<u32>(query, QUERY_FLAGS) & QUERY_ADDS_SHARD) !== 0;
-  const isInvalid = load<i32>(result, RESULT_OUTCOME) >> 4 === INVALID;
+export function verdicts(query: Query, worker: Worker, to: usize): usize {
+  let agent = query.agents;
+  let result = worker.results;
+  let left = query.agentCount;
+  const addsShard = (query.flags & QUERY_ADDS_SHARD) !== 0;
+  const isInvalid = result.outcome >> 4 === INVALID;
   do {
-    const verdict = agent + <usize>((load<i32>(result, RESULT_OUTCOME) >> 4) << 3);
+    const verdict = changetype<usize>(agent) + <usize>((result.outcome >> 4) << 3);
     to = copyShort(load<u32>(verdict, AGENT_VERDICTS), load<i32>(verdict, AGENT_VERDICTS + 4), to);
-    agent += AGENT_BYTES;
-    result += RESULT_BYTES;
+    agent = nextOf(agent);
+    result = nextOf(result);
   } while (--left > 0);
   if (!addsShard || isInvalid) return to;
-  return fragment(query, FRAGMENT_SHARD_END, decimal(load<u32>(worker, WORKER_SHARD), to));
+  return fragment(query, FRAGMENT_SHARD_END, decimal(worker.shard, to));
 }
 
 /** Lines as read. */
@@ -139,17 +120,17 @@ export function verdicts(query: usize, worker: usize, to: usize): usize {
 const USUAL_LINE: i32 = 128;
 
 /** Writes the line as read. */
-export function pass(line: usize, to: usize): usize {
-  const start: usize = load<u32>(line, LINE_START);
-  return copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to, USUAL_LINE);
+export function pass(line: Line, to: usize): usize {
+  const start = line.start;
+  return copy(start, <i32>(line.end - start), to, USUAL_LINE);
 }
 
 /**
  * Ends a record with the line end of its line, LF or CRLF; with LF if the input ended without a
  * line end.
  */
-export function lineEnd(line: usize, to: usize): usize {
-  if (load<u32>(line, LINE_END) !== load<u32>(line, LINE_NEWLINE)) to = byte(CR, to);
+export function lineEnd(line: Line, to: usize): usize {
+  if (line.end !== line.newline) to = byte(CR, to);
   return byte(LF, to);
 }
 
@@ -172,12 +153,12 @@ const MAX_KEPT_TEXT: i32 = 6 * TEXT_LIMIT;
  * the result must still be in memory. The length is bounded by the longest text that a table may
  * keep, whatever the table says.
  */
-export function patternText(result: usize, to: usize): usize {
-  const path: usize = load<u32>(result, RESULT_PATH);
-  const prefix = min(load<i32>(result, RESULT_PREFIX), TEXT_LIMIT);
-  const formAt: usize = load<u32>(result, RESULT_FORM);
+export function patternText(result: Result, to: usize): usize {
+  const path = result.path;
+  const prefix = min(result.prefix, TEXT_LIMIT);
+  const formAt = result.form;
   if (formAt === 0) return copyShort(path, prefix, to);
-  const automaton: usize = load<u32>(result, RESULT_AUTOMATON);
+  const automaton = result.automaton;
   const widths: i32 = load<u8>(automaton);
   const form: i32 = load<u8>(formAt);
   const inBlock = (form & RULE_IN_BLOCK) !== 0;
@@ -229,10 +210,10 @@ function copyText(from: usize, bytes: i32, to: usize): usize {
 /**
  * Writes the source of a result's robots.txt, escaped as in a JSON string, if the source is known.
  */
-export function sourceText(query: usize, result: usize, to: usize): usize {
-  const authority: usize = load<u32>(result, RESULT_SOURCE);
+export function sourceText(query: Query, result: Result, to: usize): usize {
+  const authority = result.source;
   if (authority === 0) return to;
-  const table: usize = load<u32>(query, QUERY_TABLE);
+  const table = query.table;
   const source = table + load<u32>(authority, AUTHORITY_SOURCE);
   const kind: i32 = load<u8>(source);
   const before = min(<i32>load<u16>(source, 1), SOURCE_LIMIT);

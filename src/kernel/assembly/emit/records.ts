@@ -2,7 +2,6 @@
 
 import { CLOSE_BRACE, COLON, COMMA, LF, OPEN_BRACE, QUOTE, TAB } from '../../../base/ascii';
 import {
-  AGENT_NAME,
   BAD_INPUT_LIMIT,
   FRAGMENT_AGENT,
   FRAGMENT_BAD_END,
@@ -18,25 +17,14 @@ import {
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
-  LINE_BRACE,
-  LINE_END,
-  LINE_MISSING,
-  LINE_OUTCOME,
-  LINE_START,
-  QUERY_AGENT_COUNT,
   QUERY_EXPLAIN,
-  QUERY_FLAGS,
-  QUERY_ROW_FIELDS,
   REASON_LINE_TOO_LONG,
   REASON_RETURN_IN_LINE,
   REFUSED_BYTES,
-  RESULT_LINE,
-  RESULT_OUTCOME,
-  RESULT_RANK,
-  RESULT_SOURCE,
 } from '../../layout';
 import { copy, copyShort, decimal, isControlOrSpace, splat } from '../bytes';
 import { refusedReason } from '../locate';
+import { Agent, Line, Query, Result, Worker } from '../memory';
 import { delimiterOf, isRefusedRow, rowStart, standInOf } from '../rows';
 import {
   agentOf,
@@ -59,32 +47,32 @@ const USUAL_STRING: i32 = 128;
  * Writes an agent's name as the key of a member, with quotes and colon. Unless it is the first, a
  * comma stands before it.
  */
-function memberKey(agent: usize, first: bool, to: usize): usize {
+function memberKey(agent: Agent, first: bool, to: usize): usize {
   if (!first) to = byte(COMMA, to);
   to = byte(QUOTE, to);
-  to = copyShort(load<u32>(agent, AGENT_NAME), load<i32>(agent, AGENT_NAME + 4), to);
+  to = copyShort(agent.name, agent.nameBytes, to);
   to = byte(QUOTE, to);
   return byte(COLON, to);
 }
 
 /** Writes a fragment between quotes. */
-function quotedFragment(query: usize, index: i32, to: usize): usize {
+function quotedFragment(query: Query, index: i32, to: usize): usize {
   to = byte(QUOTE, to);
   to = fragment(query, index, to);
   return byte(QUOTE, to);
 }
 
 /** Writes `{"line":12,"text":"…","agent":"…","source":"…"}`. */
-function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize {
+function ruleObject(query: Query, agent: Agent, result: Result, to: usize): usize {
   to = fragment(query, FRAGMENT_LINE, to);
-  to = decimal(load<u32>(result, RESULT_LINE), to);
+  to = decimal(result.line, to);
   to = fragment(query, FRAGMENT_TEXT, to);
   to = ruleText(query, result, to);
   to = byte(QUOTE, to);
   to = fragment(query, FRAGMENT_AGENT, to);
   to = tokenText(agent, result, to);
   to = byte(QUOTE, to);
-  if (load<u32>(result, RESULT_SOURCE) !== 0) {
+  if (result.source !== 0) {
     to = fragment(query, FRAGMENT_SOURCE, to);
     to = sourceText(query, result, to);
     to = byte(QUOTE, to);
@@ -93,15 +81,15 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
 }
 
 /** Writes the members that annotate an object, without a comma before them. */
-export function members(query: usize, worker: usize, to: usize): usize {
+export function members(query: Query, worker: Worker, to: usize): usize {
   to = verdicts(query, worker, to);
-  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
-  if (load<i32>(query, QUERY_AGENT_COUNT) === 1) {
+  if ((query.flags & QUERY_EXPLAIN) === 0) return to;
+  if (query.agentCount === 1) {
     const result = resultOf(worker, 0);
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_REASON, to);
-    to = quotedFragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
-    if (load<i32>(result, RESULT_RANK) === 0) return to;
+    to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
+    if (result.rank === 0) return to;
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_RULE, to);
     return ruleObject(query, agentOf(query, 0), result, to);
@@ -110,23 +98,19 @@ export function members(query: usize, worker: usize, to: usize): usize {
 }
 
 /** Writes reasons and rules of several agents, each in an object with the agents' names as keys. */
-function explanations(query: usize, worker: usize, to: usize): usize {
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+function explanations(query: Query, worker: Worker, to: usize): usize {
+  const agents = query.agentCount;
   to = byte(COMMA, to);
   to = fragment(query, FRAGMENT_REASONS_OPEN, to);
   for (let i = 0; i < agents; i++) {
     to = memberKey(agentOf(query, i), i === 0, to);
-    to = quotedFragment(
-      query,
-      FRAGMENT_REASONS + (load<i32>(resultOf(worker, i), RESULT_OUTCOME) & 15),
-      to,
-    );
+    to = quotedFragment(query, FRAGMENT_REASONS + (resultOf(worker, i).outcome & 15), to);
   }
   to = byte(CLOSE_BRACE, to);
   let first = true;
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);
-    if (load<i32>(result, RESULT_RANK) === 0) continue;
+    if (result.rank === 0) continue;
     if (first) {
       to = byte(COMMA, to);
       to = fragment(query, FRAGMENT_RULES_OPEN, to);
@@ -139,25 +123,25 @@ function explanations(query: usize, worker: usize, to: usize): usize {
 }
 
 /** Writes the beginning of an object that holds the line, which is a JSON string. */
-function openString(query: usize, line: usize, to: usize): usize {
-  const start: usize = load<u32>(line, LINE_START);
-  const bytes = <i32>(<usize>load<u32>(line, LINE_END) - start);
+function openString(query: Query, line: Line, to: usize): usize {
+  const start = line.start;
+  const bytes = <i32>(line.end - start);
   to = fragment(query, FRAGMENT_STRING_OPEN, to);
   to = copy(start, bytes, to, USUAL_STRING);
   return fragment(query, FRAGMENT_STRING_CLOSE, to);
 }
 
 /** Writes the line of an object as read, or an object that holds the line's JSON string. */
-export function passJson(query: usize, line: usize, to: usize): usize {
-  if (load<u32>(line, LINE_BRACE) !== 0) return pass(line, to);
+export function passJson(query: Query, line: Line, to: usize): usize {
+  if (line.brace !== 0) return pass(line, to);
   return byte(CLOSE_BRACE, openString(query, line, to));
 }
 
 /** Writes the line of an object or a JSON string, with the verdict as an additional member. */
-export function annotateJson(query: usize, worker: usize, line: usize, to: usize): usize {
-  const start: usize = load<u32>(line, LINE_START);
-  const end: usize = load<u32>(line, LINE_END);
-  const brace: usize = load<u32>(line, LINE_BRACE);
+export function annotateJson(query: Query, worker: Worker, line: Line, to: usize): usize {
+  const start = line.start;
+  const end = line.end;
+  const brace = line.brace;
   if (brace === 0) {
     to = openString(query, line, to);
     to = byte(COMMA, to);
@@ -178,9 +162,9 @@ export function annotateJson(query: usize, worker: usize, line: usize, to: usize
  * Writes a record about a line that is not an object: verdict, number and beginning of the line.
  */
 export function describeBadLine(
-  query: usize,
-  worker: usize,
-  line: usize,
+  query: Query,
+  worker: Worker,
+  line: Line,
   number: u64,
   to: usize,
 ): usize {
@@ -189,8 +173,8 @@ export function describeBadLine(
   to = fragment(query, FRAGMENT_BAD_LINE, to);
   to = decimal(number, to);
   to = fragment(query, FRAGMENT_BAD_INPUT, to);
-  const end: usize = load<u32>(line, LINE_END);
-  let start: usize = load<u32>(line, LINE_START);
+  const end = line.end;
+  let start = line.start;
   if (refusedReason(query, start, end) !== 0) start += <usize>REFUSED_BYTES;
   to = escapeString(start, min(end, start + BAD_INPUT_LIMIT), to);
   return fragment(query, FRAGMENT_BAD_END, to);
@@ -199,10 +183,10 @@ export function describeBadLine(
 /** Rows of CSV and TSV: the row as it came, and the columns that the query adds. */
 
 /** Writes the row as it came, with its newlines. */
-export function passRow(line: usize, to: usize): usize {
+export function passRow(line: Line, to: usize): usize {
   let at = rowStart(line);
-  if (at === <usize>load<u32>(line, LINE_START)) return pass(line, to);
-  const end: usize = load<u32>(line, LINE_END);
+  if (at === line.start) return pass(line, to);
+  const end = line.end;
   const standIn = standInOf(line);
   for (; at < end; at++) {
     const value: i32 = load<u8>(at);
@@ -215,19 +199,19 @@ export function passRow(line: usize, to: usize): usize {
  * Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. The row
  * gets the fields that it lacks, so that the verdicts stand in their columns.
  */
-export function annotateRow(query: usize, worker: usize, line: usize, to: usize): usize {
-  const outcome = load<i32>(line, LINE_OUTCOME);
+export function annotateRow(query: Query, worker: Worker, line: Line, to: usize): usize {
+  const outcome = line.outcome;
   if (outcome >= 0) {
     const reason = outcome & 15;
     if (reason === REASON_LINE_TOO_LONG || isRefusedRow(line)) {
       return describeBadRow(query, worker, line, BAD_INPUT_LIMIT, to);
     }
-    if (reason === REASON_RETURN_IN_LINE || load<i32>(line, LINE_MISSING) < 0) {
+    if (reason === REASON_RETURN_IN_LINE || line.missing < 0) {
       return describeBadRow(query, worker, line, usize.MAX_VALUE, to);
     }
   }
   const delimiter = delimiterOf(query);
-  to = pad(delimiter, load<i32>(line, LINE_MISSING), passRow(line, to));
+  to = pad(delimiter, line.missing, passRow(line, to));
   return rowColumns(query, worker, delimiter, to);
 }
 
@@ -236,10 +220,10 @@ export function annotateRow(query: usize, worker: usize, line: usize, to: usize)
  * verdicts. As it came, an open quote in the row would swallow the rows after it, a CR would end
  * it, and a field too many would take the place of a verdict.
  */
-function describeBadRow(query: usize, worker: usize, line: usize, limit: usize, to: usize): usize {
+function describeBadRow(query: Query, worker: Worker, line: Line, limit: usize, to: usize): usize {
   const delimiter = delimiterOf(query);
   const start = rowStart(line);
-  const bytes = <usize>load<u32>(line, LINE_END) - start;
+  const bytes = line.end - start;
   const end = start + min(bytes, limit);
   const standIn = standInOf(line);
   to = byte(QUOTE, to);
@@ -248,7 +232,7 @@ function describeBadRow(query: usize, worker: usize, line: usize, limit: usize, 
     if (value === QUOTE) to = byte(QUOTE, to);
     to = byte(value === standIn ? LF : value, to);
   }
-  to = pad(delimiter, load<i32>(query, QUERY_ROW_FIELDS) - 1, byte(QUOTE, to));
+  to = pad(delimiter, query.rowFields - 1, byte(QUOTE, to));
   return rowColumns(query, worker, delimiter, to);
 }
 
@@ -265,17 +249,17 @@ function pad(delimiter: i32, fields: i32, to: usize): usize {
  * Writes the verdicts, each after a delimiter; with QUERY_EXPLAIN also for each agent, each after a
  * delimiter: reason, line, rule, agent, source.
  */
-export function rowColumns(query: usize, worker: usize, delimiter: i32, to: usize): usize {
+export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usize): usize {
   to = verdicts(query, worker, to);
-  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  if ((query.flags & QUERY_EXPLAIN) === 0) return to;
+  const agents = query.agentCount;
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);
-    const ruled = load<i32>(result, RESULT_RANK) !== 0;
+    const ruled = result.rank !== 0;
     to = byte(delimiter, to);
-    to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    to = fragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
     to = byte(delimiter, to);
-    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    if (ruled) to = decimal(result.line, to);
     to = byte(delimiter, to);
     if (ruled) to = quoted(to, ruleText(query, result, to + 1));
     to = byte(delimiter, to);
@@ -307,25 +291,25 @@ function quoted(start: usize, end: usize): usize {
 /** Text records: verdicts, the line, and columns that explain the verdicts. */
 
 /** Writes verdicts and the line; with QUERY_EXPLAIN five additional columns for each agent. */
-export function annotateText(query: usize, worker: usize, line: usize, to: usize): usize {
+export function annotateText(query: Query, worker: Worker, line: Line, to: usize): usize {
   to = verdicts(query, worker, to);
   return textColumns(query, worker, pass(line, to));
 }
 
 /** With QUERY_EXPLAIN writes for each agent reason, line, rule, agent, source, after tabs. */
-export function textColumns(query: usize, worker: usize, to: usize): usize {
-  return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
+export function textColumns(query: Query, worker: Worker, to: usize): usize {
+  return (query.flags & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
 }
 
-function columns(query: usize, worker: usize, to: usize): usize {
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+function columns(query: Query, worker: Worker, to: usize): usize {
+  const agents = query.agentCount;
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);
-    const ruled = load<i32>(result, RESULT_RANK) !== 0;
+    const ruled = result.rank !== 0;
     to = byte(TAB, to);
-    to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    to = fragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
     to = byte(TAB, to);
-    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    if (ruled) to = decimal(result.line, to);
     to = byte(TAB, to);
     if (ruled) to = ruleText(query, result, to);
     to = byte(TAB, to);

@@ -3,10 +3,10 @@
  * order and white space do not matter, and of duplicate keys the last counts. Strings are read by
  * their marks (marks.ts), and what stands between them byte by byte.
  *
- * The structure of the objects that lead to the URL is checked: keys, colons, values, commas.
- * Of other objects and arrays only strings and brackets count (kernel/assembly/json/marks.ts), and a number or
- * literal is any run of bytes without a meaning in JSON. With QUERY_STRICT all containers are
- * checked, and all values (strict.ts).
+ * The structure of the objects that lead to the URL is checked: keys, colons, values, commas. Of
+ * other objects and arrays only strings and brackets count (kernel/assembly/json/marks.ts), and a
+ * number or literal is any run of bytes without a meaning in JSON. With QUERY_STRICT all containers
+ * are checked, and all values (strict.ts).
  */
 
 import {
@@ -28,22 +28,7 @@ import {
   QUOTE,
   SPACE,
 } from '../../../base/ascii';
-import {
-  COPY_MARGIN,
-  LINE_BRACE,
-  LINE_NEWLINE,
-  LINE_URL,
-  LINE_URL_END,
-  MARKS_BACKSLASHES,
-  MARKS_CURSOR,
-  MARKS_PLAIN,
-  QUERY_FIELD_COUNT,
-  QUERY_FIELDS,
-  QUERY_FLAGS,
-  QUERY_STRICT,
-  REASON_NO_JSON,
-  REASON_NO_OBJECT,
-} from '../../layout';
+import { COPY_MARGIN, QUERY_STRICT, REASON_NO_JSON, REASON_NO_OBJECT } from '../../layout';
 import {
   equal,
   FALS,
@@ -55,7 +40,7 @@ import {
   QUOTE_COMMA,
   TRUE,
 } from '../bytes';
-import { claimScratch } from '../memory';
+import { claimScratch, Line, Marks, Query } from '../memory';
 import { beforeClosing, markAt, skipContainer } from './marks';
 import { byteAt, holdsEscape, memberValue, skipSpace, skipString, unescapeString } from './string';
 
@@ -63,26 +48,22 @@ import { byteAt, holdsEscape, memberValue, skipSpace, skipString, unescapeString
 export const LOCATED: i32 = -1;
 
 /** Address and length of the key of the field's path at a level. */
-function keyAt(query: usize, level: i32): usize {
-  return <usize>load<u32>(query, QUERY_FIELDS) + <usize>level * 8;
+function keyAt(query: Query, level: i32): usize {
+  return query.fields + <usize>level * 8;
 }
 
 /** Whether a key, `from`–`end` between its quotes, is the wanted one. */
-function isKey(wanted: usize, from: usize, end: usize, marks: usize, scratch: usize): bool {
+function isKey(wanted: usize, from: usize, end: usize, marks: Marks, scratch: usize): bool {
   const bytes: usize = load<u32>(wanted, 4);
   const length = end - from;
   if (length === bytes) {
     return (
       equal(load<u32>(wanted), from, <i32>bytes) &&
-      (load<u32>(marks, MARKS_BACKSLASHES) === 0 || !holdsEscape(from, end))
+      (marks.backslashes === 0 || !holdsEscape(from, end))
     );
   }
   // An escape is longer than its character.
-  return (
-    length > bytes &&
-    load<u32>(marks, MARKS_BACKSLASHES) !== 0 &&
-    isEscapedKey(wanted, from, end, scratch)
-  );
+  return length > bytes && marks.backslashes !== 0 && isEscapedKey(wanted, from, end, scratch);
 }
 
 /** Whether a key with escapes is the wanted one. */
@@ -97,17 +78,17 @@ function isEscapedKey(wanted: usize, from: usize, end: usize, scratch: usize): b
 }
 
 /** Whether the line ends after its value, which ends at `at`. Stores where the line ends. */
-function endsAt(line: usize, at: usize, end: usize): bool {
+function endsAt(line: Line, at: usize, end: usize): bool {
   at = skipSpace(at, end);
-  store<u32>(line, at, LINE_NEWLINE);
+  line.newline = at;
   return at === end || load<u8>(at) === LF;
 }
 
 /** Stores that the object ends right before the newline whose mark is at `cursor`. */
-function endsBefore(newline: usize, line: usize, marks: usize, cursor: usize): i32 {
-  store<u32>(line, newline - 1, LINE_BRACE);
-  store<u32>(line, newline, LINE_NEWLINE);
-  store<u32>(marks, cursor + 4, MARKS_CURSOR);
+function endsBefore(newline: usize, line: Line, marks: Marks, cursor: usize): i32 {
+  line.brace = newline - 1;
+  line.newline = newline;
+  marks.cursor = cursor + 4;
   return LOCATED;
 }
 
@@ -140,8 +121,8 @@ function isNewline(mark: usize, at: usize): bool {
  * escapes. Returns the mark after these members. If the object and its line end right after the
  * last of them, that is the mark of the newline, with the brace before it.
  */
-function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, strict: bool): usize {
-  const end: usize = load<u32>(marks, MARKS_PLAIN);
+function passPlainMembers(marks: Marks, cursor: usize, wantedBytes: usize, strict: bool): usize {
+  const end = marks.plain;
   while (cursor < end) {
     const from: usize = load<u32>(cursor);
     const quote: usize = load<u32>(cursor, 4);
@@ -150,7 +131,7 @@ function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, stric
     const keyBytes = quote - from - 1;
     if (keyBytes >= wantedBytes) {
       if (keyBytes === wantedBytes) break;
-      if (load<u32>(marks, MARKS_BACKSLASHES) !== 0 && holdsEscape(from, quote)) break;
+      if (marks.backslashes !== 0 && holdsEscape(from, quote)) break;
     }
     let value = quote + 2;
     let byte: i32 = load<u8>(value);
@@ -190,31 +171,31 @@ function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, stric
  * a key with escapes, or a bit for each open bracket.
  */
 export function locateUrl(
-  query: usize,
-  line: usize,
+  query: Query,
+  line: Line,
   at: usize,
   end: usize,
-  marks: usize,
+  marks: Marks,
   scratch: usize,
 ): i32 {
-  store<u32>(line, 0, LINE_URL);
+  line.url = 0;
   if (byteAt(at, end) !== OPEN_BRACE) {
     at = skipSpace(at, end);
     if (byteAt(at, end) !== OPEN_BRACE) return REASON_NO_OBJECT;
   }
   at++;
   if (byteAt(at, end) !== QUOTE) at = skipSpace(at, end);
-  const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
+  const strict = (query.flags & QUERY_STRICT) !== 0;
   // The first mark in a string before this address closes the string.
   const simple: usize = strict ? 0 : end;
-  const last = load<i32>(query, QUERY_FIELD_COUNT) - 1;
+  const last = query.fieldCount - 1;
   // The level of the field's path whose object is read.
   let level = 0;
   let wanted = keyAt(query, 0);
   let isEmpty = true;
   // Where `passPlainMembers` has stopped.
   let passed: usize = 0;
-  let cursor: usize = load<u32>(marks, MARKS_CURSOR);
+  let cursor = marks.cursor;
   while (true) {
     // A member begins at `at`, or an empty object ends there.
     if (at >= end) return REASON_NO_JSON;
@@ -254,7 +235,7 @@ export function locateUrl(
       let isUrl = false;
       if (isKey(wanted, key, quote, marks, scratch)) {
         // The last of duplicate keys counts.
-        store<u32>(line, 0, LINE_URL);
+        line.url = 0;
         isUrl = level === last;
         if (!isUrl && byte === OPEN_BRACE) {
           level++;
@@ -273,8 +254,8 @@ export function locateUrl(
         }
         quote = load<u32>(cursor, 4);
         if (isUrl) {
-          store<u32>(line, at + 1, LINE_URL);
-          store<u32>(line, quote, LINE_URL_END);
+          line.url = at + 1;
+          line.urlEnd = quote;
         }
         if (load<u8>(quote) !== QUOTE) return REASON_NO_JSON;
         cursor += 8;
@@ -282,7 +263,7 @@ export function locateUrl(
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         if (strict) {
           at = checkedContainer(marks, cursor, at, end, scratch);
-          cursor = load<u32>(marks, MARKS_CURSOR);
+          cursor = marks.cursor;
         } else {
           at = skipContainer(at, end);
         }
@@ -317,8 +298,8 @@ export function locateUrl(
         if (newline === at + 1 && load<u8>(newline) === LF) {
           return endsBefore(newline, line, marks, cursor);
         }
-        store<u32>(line, at, LINE_BRACE);
-        store<u32>(marks, cursor, MARKS_CURSOR);
+        line.brace = at;
+        marks.cursor = cursor;
         return endsAt(line, at + 1, end) ? LOCATED : REASON_NO_JSON;
       }
       level--;
@@ -335,14 +316,14 @@ export function locateUrl(
  * Stores the inside of the string that is the whole line at `at` as the URL, as `locateUrl` does.
  * Returns LOCATED, or the reason why the line is not a string.
  */
-export function locateString(line: usize, at: usize, end: usize): i32 {
+export function locateString(line: Line, at: usize, end: usize): i32 {
   at = skipSpace(at, end);
   if (at === end || load<u8>(at) !== QUOTE) return REASON_NO_OBJECT;
   const from = at + 1;
-  store<u32>(line, from, LINE_URL);
-  store<u32>(line, 0, LINE_BRACE);
+  line.url = from;
+  line.brace = 0;
   at = skipString(from, end);
-  store<u32>(line, at, LINE_URL_END);
+  line.urlEnd = at;
   return at < end && endsAt(line, at + 1, end) ? LOCATED : REASON_NO_JSON;
 }
 
@@ -403,7 +384,7 @@ export function holdsControl(at: usize, end: usize): bool {
  * the 65th level on.
  */
 function checkedContainer(
-  marks: usize,
+  marks: Marks,
   cursor: usize,
   at: usize,
   end: usize,
@@ -456,7 +437,7 @@ function checkedContainer(
       at++;
       depth--;
       if (depth === 0) {
-        store<u32>(marks, cursor, MARKS_CURSOR);
+        marks.cursor = cursor;
         return at;
       }
       objects =

@@ -16,27 +16,18 @@ import {
   QUOTE,
   SPACE,
 } from '../../../base/ascii';
-import {
-  MARKS_AHEAD,
-  MARKS_BACKSLASHES,
-  MARKS_CURSOR,
-  MARKS_ESCAPED,
-  MARKS_LIST,
-  MARKS_MOST,
-  MARKS_NEXT,
-  MARKS_PLAIN,
-  NO_MARK,
-} from '../../layout';
+import { MARKS_MOST, NO_MARK } from '../../layout';
 import { positions, positionsOf, quotedIn, splat } from '../bytes';
+import { Marks } from '../memory';
 import { isEscape } from './string';
 
 /** Forgets all marks: the bytes may be others than before. */
-export function forgetMarks(marks: usize): void {
-  store<u32>(marks, 64, MARKS_AHEAD);
-  store<u32>(marks, 0, MARKS_NEXT);
-  store<u32>(marks, 0, MARKS_PLAIN);
-  store<u32>(marks, NO_MARK, MARKS_LIST);
-  store<u32>(marks, marks + MARKS_LIST, MARKS_CURSOR);
+export function forgetMarks(marks: Marks): void {
+  marks.ahead = 64;
+  marks.next = 0;
+  marks.plain = 0;
+  marks.first = NO_MARK;
+  marks.cursor = marks.list;
 }
 
 /** -1 for each quote and newline. */
@@ -81,13 +72,13 @@ function list(set: u64, at: usize, to: usize): usize {
 }
 
 /** Lists the marks of the next bytes before `end`, from `to` on. */
-function readMarks(marks: usize, to: usize, end: usize, strict: bool): void {
-  let at: usize = load<u32>(marks, MARKS_NEXT);
-  let escaped: u64 = load<u32>(marks, MARKS_ESCAPED);
+function readMarks(marks: Marks, to: usize, end: usize, strict: bool): void {
+  let at = marks.next;
+  let escaped: u64 = marks.escaped;
   // A string that goes on may hold backslashes that were read before.
-  let backslashes = to === marks + MARKS_LIST ? 0 : load<u32>(marks, MARKS_BACKSLASHES);
-  const bytes = load<u32>(marks, MARKS_AHEAD);
-  store<u32>(marks, <u32>min(bytes + 64, MARKS_MOST), MARKS_AHEAD);
+  let backslashes = to === marks.list ? 0 : marks.backslashes;
+  const bytes = marks.ahead;
+  marks.ahead = <u32>min(bytes + 64, MARKS_MOST);
   for (const stop = min(at + <usize>bytes, end); at < stop; at += 64) {
     const a = v128.load(at);
     const b = v128.load(at, 16);
@@ -113,40 +104,40 @@ function readMarks(marks: usize, to: usize, end: usize, strict: bool): void {
   }
   store<u32>(to, NO_MARK);
   store<u32>(to, NO_MARK, 4);
-  store<u32>(marks, at, MARKS_NEXT);
+  marks.next = at;
   // A line that is no object leaves no mark of its own.
-  store<u32>(marks, marks + MARKS_LIST, MARKS_CURSOR);
-  store<u32>(marks, <u32>escaped, MARKS_ESCAPED);
-  store<u32>(marks, backslashes, MARKS_BACKSLASHES);
-  store<u32>(marks, to - 12, MARKS_PLAIN);
+  marks.cursor = marks.list;
+  marks.escaped = <u32>escaped;
+  marks.backslashes = backslashes;
+  marks.plain = to - 12;
 }
 
 /** Address of the mark at `at`, where a string begins. `cursor` is the mark after the last one. */
-export function markAt(marks: usize, cursor: usize, at: usize, end: usize, strict: bool): usize {
+export function markAt(marks: Marks, cursor: usize, at: usize, end: usize, strict: bool): usize {
   while (<usize>load<u32>(cursor) < at) cursor += 4;
   // The next line begins here if this one turns out to be no object.
-  store<u32>(marks, cursor, MARKS_CURSOR);
+  marks.cursor = cursor;
   if (<usize>load<u32>(cursor) === at) return cursor;
   // After a container that was skipped there may be another one.
-  if (at - <usize>load<u32>(marks, MARKS_NEXT) >= 64) store<u32>(marks, 64, MARKS_AHEAD);
+  if (at - marks.next >= 64) marks.ahead = 64;
   // No byte before a string escapes its quote.
-  store<u32>(marks, at, MARKS_NEXT);
-  store<u32>(marks, 0, MARKS_ESCAPED);
-  readMarks(marks, marks + MARKS_LIST, end, strict);
-  return marks + MARKS_LIST;
+  marks.next = at;
+  marks.escaped = 0;
+  readMarks(marks, marks.list, end, strict);
+  return marks.list;
 }
 
 /**
  * Address of the mark before the quote that closes the string whose opening quote is the mark at
  * `cursor`; 0 if the string has no end, or with `strict` is not valid.
  */
-export function beforeClosing(marks: usize, cursor: usize, end: usize, strict: bool): usize {
+export function beforeClosing(marks: Marks, cursor: usize, end: usize, strict: bool): usize {
   while (true) {
     const mark: usize = load<u32>(cursor, 4);
     if (mark === NO_MARK) {
-      if (<usize>load<u32>(marks, MARKS_NEXT) >= end) return 0;
-      store<u32>(marks, load<u32>(cursor), MARKS_LIST);
-      cursor = marks + MARKS_LIST;
+      if (marks.next >= end) return 0;
+      marks.first = load<u32>(cursor);
+      cursor = marks.list;
       readMarks(marks, cursor + 4, end, strict);
       continue;
     }

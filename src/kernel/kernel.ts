@@ -8,11 +8,11 @@ import { COPY_MARGIN, GROUP_LINES, MARGIN, SCRATCH_FACTOR, SCRATCH_MARGIN } from
 
 /** The kernel's exports; see assembly/index.ts. Arguments are addresses, in bytes of the memory. */
 export interface Kernel {
-  /** Decides about the lines of the task at `task`; returns RUN_… of layout.ts. */
+  /** Decides about the lines of the task at `task`; returns RUN_… of kernel/layout.ts. */
   run(task: number): number;
   /**
    * Divides the lines of the task at `task` by the memory that has their host; see DIVISION_… of
-   * layout.ts.
+   * kernel/layout.ts.
    */
   divide(task: number, division: number): void;
   /**
@@ -248,7 +248,8 @@ export class Arena {
 }
 
 /**
- * Bytes of scratch memory that suffice for any input; SCRATCH_FACTOR in layout.ts has the proof.
+ * Bytes of scratch memory that suffice for any input; SCRATCH_FACTOR in kernel/layout.ts has the
+ * proof.
  *
  * @param inputBytes bytes of the batch, or of the one URL
  * @param lines upper bound of the input's lines, if it is below GROUP_LINES

@@ -43,7 +43,7 @@ function bitOf(authority: number): number {
 
 /**
  * The counters of rules in a worker block, each for an agent. They are named by an index. Layout:
- * layout.ts, RULES_…
+ * kernel/layout.ts, RULES_…
  */
 export class RuleCounters {
   readonly #query: DataView;

@@ -230,7 +230,5 @@ function jsonLines(
       preferences: verdict === 'allow' ? preferences.for(judged) : null,
     };
     return `${printableJson(line)}\n`;
-  }
-    return `${safeJson(line)}\n`;
   };
 }

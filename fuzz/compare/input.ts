@@ -179,7 +179,7 @@ function* drawRecords(
   return undefined;
 }
 
-/** Relevant lengths of this round: its batch (src/pipeline/flow.ts), and the longest line. */
+/** Relevant lengths of this round: its batch (src/pipeline/run.ts), and the longest line. */
 function limitsOf({ wayIn, threads, maxLineBytes }: Plan, { longBytes }: Amount): number[] {
   const isFile = wayIn.endsWith('file') || wayIn.endsWith('files');
   const batch =

@@ -5,7 +5,7 @@ const MIB = 1024 * KIB;
 
 /**
  * Lengths at which a new part begins: the shown part of a bad record, a pipe's buffer, and the
- * batches of one thread, of a file and of a pipe (src/pipeline/flow.ts).
+ * batches of one thread, of a file and of a pipe (src/pipeline/run.ts).
  */
 export const LIMITS: readonly number[] = [KIB, 64 * KIB, 128 * KIB, MIB, 2 * MIB];
 /** Three batches of a pipe. */

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parseCaptureLine } from '../../src/sources/archives.js';
-import { lines, workplace } from '../cli/command-line.js';
+import { lines, test, workplace } from '../cli/command-line.js';
 import { captureOf, membersOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 
 const MOVED = { Location: 'https://b.example/page' };
@@ -49,18 +49,19 @@ const URLS = [
   .flatMap((rest) => [`https://${rest}`, `http://${rest}`])
   .join('\n');
 
-test('captures compile to the table of their archives, also one shard at a time', async () => {
-  const place = workplace();
+test('captures compile to the table of their archives, also one shard at a time', async ({
+  place,
+}) => {
   for (const [name, bytes] of Object.entries(ARCHIVES)) place.write(name, bytes);
-  const printed = await place.run(['captures', 'a.warc.gz', 'b.warc']);
+  const printed = await place.run('captures a.warc.gz b.warc');
   expect([printed.code, printed.stderr]).toEqual([0, '']);
   place.write('urls', 'https://b.example/page\n');
-  const more = await place.run(['captures', '--targets', 'urls', 'b.warc']);
+  const more = await place.run('captures --targets urls b.warc');
   // Every spelling of a URL is that URL, and a line that is none is named.
   place.write('spelt', '\r\nHTTPS://B.example:443/page#top\r\n');
-  expect((await place.run(['captures', '--targets', 'spelt', 'b.warc'])).text).toBe(more.text);
+  expect((await place.run('captures --targets spelt b.warc')).text).toBe(more.text);
   place.write('wrong', 'https://b.example/page\nb.example/page\n');
-  const refused = await place.run(['captures', '--targets', 'wrong', 'b.warc']);
+  const refused = await place.run('captures --targets wrong b.warc');
   expect([refused.code, refused.text]).toEqual([2, '']);
   expect(refused.stderr).toContain('wrong, line 2: not an http, https or ftp URL. Write one URL');
   const outcomes = lines(printed.text).map((line) => JSON.parse(line).outcome);
@@ -100,8 +101,9 @@ test('captures compile to the table of their archives, also one shard at a time'
   expect(parts.text).toBe(direct.text);
 });
 
-test('a manifest needs all parts, and the options that they were compiled with', async () => {
-  const place = workplace();
+test('a manifest needs all parts, and the options that they were compiled with', async ({
+  place,
+}) => {
   place.write('r.ndjson', '{"host":"a.example","robots":"User-agent: a\\nDisallow: /"}\n');
   const words = ['compile', '-q', '--robots-dir', 'r.ndjson', '--shards', '2', '-o', 'parts'];
   const run = async (...more: string[]): Promise<string> =>
@@ -115,8 +117,9 @@ test('a manifest needs all parts, and the options that they were compiled with',
   expect(await run('--only', '2')).toContain('--only names a shard of --shards');
 });
 
-test('a manifest is refused for parts under wrong names, and for more parts than it names', async () => {
-  const place = workplace();
+test('a manifest is refused for parts under wrong names, and for more parts than it names', async ({
+  place,
+}) => {
   const hosts = [...'abcdefgh'].map((name) => `${name}.example`);
   const records = hosts.map((host) => `{"host":"${host}","robots":"Disallow: /${host}"}`);
   // The first host of one part has one authority, or several.
@@ -179,7 +182,7 @@ test('a line that is no capture is skipped with a warning', async () => {
   }
   const place = workplace();
   place.write('bad.captures.ndjson', `{}\n${JSON.stringify(good)}\n[1]\n\xff\n`);
-  const { stderr } = await place.run(['compile', '--robots-dir', 'bad.captures.ndjson', '-o', 't']);
+  const { stderr } = await place.run('compile --robots-dir bad.captures.ndjson -o t');
   for (const line of [1, 3, 4]) expect(stderr).toContain(`bad.captures.ndjson:${line}: `);
   expect(stderr).toContain('1 host from 1 file');
 });

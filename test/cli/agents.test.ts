@@ -54,17 +54,9 @@ describe('agents by name', () => {
 
   it('reduce a table', async () => {
     const place = workplace();
-    const compiled = await place.run([
-      'compile',
-      '--robots-dir',
-      'robots',
-      '-a',
-      '@ai-training',
-      '-o',
-      't',
-    ]);
+    const compiled = await place.run('compile --robots-dir robots -a @ai-training -o t');
     expect(compiled.code).toBe(0);
-    expect((await place.run(['inspect', 't'])).text).toContain('only *, ');
+    expect((await place.run('inspect t')).text).toContain('only *, ');
   });
 
   it.each([
@@ -132,10 +124,10 @@ describe('agents by name', () => {
 describe('robots-filter agents', () => {
   it('prints what --agents-file reads', async () => {
     const place = workplace();
-    const all = await place.run(['agents']);
-    const json = await place.run(['agents', '--json']);
+    const all = await place.run('agents');
+    const json = await place.run('agents --json');
     place.write('all.json', json.text);
-    expect((await place.run(['agents', '--agents-file', 'all.json'])).text).toBe(all.text);
+    expect((await place.run('agents --agents-file all.json')).text).toBe(all.text);
     expect(lines(all.text).length).toBe(JSON.parse(json.text).length);
   });
 

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DICTIONARY, framesWith, rawFrameNaming } from '../files/zstd-dictionary.js';
 import { rawFrame, skippable } from '../files/zstd-frames.js';
 import { captureOf, framesOf, membersOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
-import { workplace } from './command-line.js';
+import { test } from './command-line.js';
 
 const URL_A = 'https://a.example/robots.txt';
 
@@ -17,8 +17,7 @@ const CRAWL = Buffer.concat([
 ]);
 
 describe('captures of WARC files', () => {
-  test('decide verdicts, directly and compiled, up to --as-of', async () => {
-    const place = workplace();
+  test('decide verdicts, directly and compiled, up to --as-of', async ({ place }) => {
     place.write('crawl.warc', CRAWL);
     const input = ['noon', 'night', 'next'].map((path) => `https://a.example/${path}\n`).join('');
     const denied = async (...args: string[]): Promise<string> => {
@@ -48,8 +47,7 @@ describe('captures of WARC files', () => {
     }
   });
 
-  test('--as-of takes a date or time in UTC, and no table', async () => {
-    const place = workplace();
+  test('--as-of takes a date or time in UTC, and no table', async ({ place }) => {
     place.write('crawl.warc', CRAWL);
     for (const date of [
       'yesterday',
@@ -68,19 +66,18 @@ describe('captures of WARC files', () => {
       expect({ code, date }).toEqual({ code: 2, date });
       expect(stderr).toContain('such as 2025-03-10 or 2025-03-10T12:00:00Z');
     }
-    const { code, stderr } = await place.run(['--table', 'x', '--as-of', '2025-03-10'], '');
+    const { code, stderr } = await place.run('--table x --as-of 2025-03-10', '');
     expect(code).toBe(2);
     expect(stderr).toContain('--as-of has no effect on a table');
   });
 
-  test('name their damage by file and offset, and count it', async () => {
-    const place = workplace();
+  test('name their damage by file and offset, and count it', async ({ place }) => {
     const damaged = captureOf('https://b.example/robots.txt', responseOf(200, robotsOf('/b')), {
       fields: { 'Content-Length': '33' },
     });
     const bytes = Buffer.concat([CRAWL, ...Array.from({ length: 40 }, () => damaged), CRAWL]);
     place.write('crawl.warc', bytes);
-    const { code, stderr } = await place.run(['compile', '--robots-dir', 'crawl.warc', '-o', 't']);
+    const { code, stderr } = await place.run('compile --robots-dir crawl.warc -o t');
     expect(code).toBe(0);
     expect(stderr).toContain(
       `robots-filter: warning: crawl.warc:${CRAWL.length}: Damaged: the length of the record is wrong; skipped.\n`,
@@ -91,8 +88,7 @@ describe('captures of WARC files', () => {
     expect(stderr).toContain('t: 1 host from 1 file');
   });
 
-  test('count after a member that is no record, which is named', async () => {
-    const place = workplace();
+  test('count after a member that is no record, which is named', async ({ place }) => {
     const records = [captureAt('2024-01-01', '/old'), captureAt('2026-01-01', '/new')];
     const [old, latest] = records as [Buffer, Buffer];
     for (const [name, store] of [
@@ -111,8 +107,9 @@ describe('captures of WARC files', () => {
     }
   });
 
-  test('in zstd may have a dictionary of their own; others are refused, or skipped', async () => {
-    const place = workplace();
+  test('in zstd may have a dictionary of their own; others are refused, or skipped', async ({
+    place,
+  }) => {
     const capture = captureAt('2025-03-10', '/x');
     const stored = skippable(DICTIONARY, 13);
     const input = 'https://a.example/x\n';
@@ -140,15 +137,14 @@ describe('captures of WARC files', () => {
       const named = await place.run(['--robots-dir', `dir/${name}.warc.zst`], '');
       expect({ code: named.code, name }).toEqual({ code: 2, name });
       expect(named.stderr).toContain(message);
-      const { code, text, stderr } = await place.run(['--robots-dir', 'dir', '--denied'], input);
+      const { code, text, stderr } = await place.run('--robots-dir dir --denied', input);
       expect({ code, text }).toEqual({ code: 0, text: input });
       expect(stderr).toContain(`warning: ${message}`);
       expect(stderr).not.toContain('damaged');
     }
   });
 
-  test('in a pipe, or under another name, are refused with the remedy', async () => {
-    const place = workplace();
+  test('in a pipe, or under another name, are refused with the remedy', async ({ place }) => {
     place.write('crawl.ndjson', CRAWL);
     const pipe =
       'mkfifo p; gzip -c crawl.ndjson > p & echo https://a.example/ | $rf --robots-dir p';
@@ -159,8 +155,7 @@ describe('captures of WARC files', () => {
     }
   });
 
-  test('of an ARC file are not read: the message says how to convert it', async () => {
-    const place = workplace();
+  test('of an ARC file are not read: the message says how to convert it', async ({ place }) => {
     const arc =
       'filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n' +
       'http://a.example/robots.txt 192.0.2.1 20100101000000 text/plain 34\nHTTP/1.1 200 OK\r\n\r\nDisallow: /x\n\n';
@@ -212,8 +207,7 @@ describe('captures of WARC files', () => {
     expect(stderr.split('warcio recompress')).toHaveLength(3);
   });
 
-  test('in zstd are named by the offsets of their frames', async () => {
-    const place = workplace();
+  test('in zstd are named by the offsets of their frames', async ({ place }) => {
     const records = ['a', 'b', 'c'].map((host) =>
       captureOf(`https://${host}.example/robots.txt`, responseOf(200, robotsOf('/x'))),
     );

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { widthOnTerminal } from '../../src/cli/report/terminal.js';
-import { lines, type Workplace, workplace } from './command-line.js';
+import { lines, test, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['GPTBot', 'CCBot', 'GPTBot>CCBot', '*'];
 
@@ -114,8 +114,9 @@ test('an audit agrees with what the filter says of many paths, whatever it reads
   expect(fromFiles.text).toBe(audit.text);
 });
 
-test('lists of a host that are too long are cut in each row, and records has them whole', async () => {
-  const place = workplace();
+test('lists of a host that are too long are cut in each row, and records has them whole', async ({
+  place,
+}) => {
   const sitemaps = Array.from({ length: 5000 }, (_, index) => `https://a.example/${index}.xml`);
   const text = `User-agent: *\nDisallow: /\n${sitemaps.map((url) => `Sitemap: ${url}\n`).join('')}`;
   const licence = `License: https://b.example/${'x'.repeat(4000)}\n`;
@@ -136,12 +137,13 @@ test('lists of a host that are too long are cut in each row, and records has the
     expect(cut).toEqual([...sitemaps.slice(0, shown), `\u2026 ${5000 - shown} more`]);
   }
   expect(rows.length).toBeGreaterThan(200);
-  const { text: whole } = await place.run(['records', '-q', 'sites', '--kind', 'sitemap']);
+  const { text: whole } = await place.run('records -q sites --kind sitemap');
   expect(lines(whole).map((line) => JSON.parse(line).value)).toEqual(sitemaps);
 });
 
-test('in a table for people, columns grow with their values, and wide characters count', async () => {
-  const place = workplace();
+test('in a table for people, columns grow with their values, and wide characters count', async ({
+  place,
+}) => {
   const long = `${'long-name-'.repeat(4)}x.example`;
   place.write(`sites/${long}`, 'User-agent: *\nDisallow: /\n');
   place.write('sites/z.example', `User-agent: *\nCrawl-delay: ${'界'.repeat(40)}\nDisallow:\n`);
@@ -207,7 +209,7 @@ test('an audit shows groups, records and unknown hosts, and can be limited', asy
     2,
     expect.stringMatching(/^robots-filter: bad:1: "a b" is not a host\. Use /),
   ]);
-  const both = await place.run(['audit', '-a', 'x']);
+  const both = await place.run('audit -a x');
   expect([both.code, both.stderr]).toEqual([
     2,
     expect.stringContaining('audit needs robots.txt files or a table'),
@@ -252,13 +254,13 @@ test('records are the same from a file, a directory and a table', async () => {
   const body = readFileSync(join(place.path, 'robots/records.example'), 'utf8');
   const streamed = await place.runAlone(['records', '-', ...kinds, '--format', 'csv'], body);
   expect(streamed).toMatchObject({ code: 0, text: file.text, stderr: '' });
-  const wrong = await place.run(['records', 't', '--kind', 'sitemaps']);
+  const wrong = await place.run('records t --kind sitemaps');
   expect([wrong.code, wrong.stderr]).toEqual([
     2,
     expect.stringContaining('There is no kind "sitemaps"'),
   ]);
-  await place.run(['compile', '--robots-dir', 'robots', '-o', 'plain', '-q']);
-  const plain = await place.run(['records', 'plain']);
+  await place.run('compile --robots-dir robots -o plain -q');
+  const plain = await place.run('records plain');
   expect([plain.code, plain.text, plain.stderr]).toEqual([
     0,
     '',
@@ -266,22 +268,21 @@ test('records are the same from a file, a directory and a table', async () => {
   ]);
 });
 
-test('a row of a record names no more than 1,000 crawlers', async () => {
-  const place = workplace();
+test('a row of a record names no more than 1,000 crawlers', async ({ place }) => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const name = (n: number) =>
     [n, n / 26, n / 676].map((at) => letters[Math.floor(at) % 26]).join('');
   const names = Array.from({ length: 1_100 }, (_, index) => name(index));
   const agents = names.map((each) => `User-agent: ${each}\n`).join('');
   place.write('r.txt', `${agents}Noindex: /a\nNoindex: /b\nDisallow: /\n`);
-  const { text } = await place.run(['records', 'r.txt']);
+  const { text } = await place.run('records r.txt');
   const groups = lines(text).map((line) => JSON.parse(line).group);
   expect(groups).toEqual([names.slice(0, 1000), names.slice(0, 1000)]);
 });
 
 test('inspect and check show records, and speak JSON', async () => {
   const place = await prepared();
-  const host = await place.run(['inspect', 't', 'records.example', '-a', 'CCBot']);
+  const host = await place.run('inspect t records.example -a CCBot');
   expect(host).toMatchObject({ code: 0, stderr: '' });
   expect(lines(host.text)).toEqual([
     'http://records.example, https://records.example',
@@ -301,7 +302,7 @@ test('inspect and check show records, and speak JSON', async () => {
     '       8  Crawl-delay: soon',
     '      10  Disallow: /',
   ]);
-  const json = await place.run(['inspect', 't', 'records.example', '--json']);
+  const json = await place.run('inspect t records.example --json');
   expect(JSON.parse(json.text)).toMatchObject({
     host: 'records.example',
     schemes: ['http', 'https'],
@@ -318,10 +319,10 @@ test('inspect and check show records, and speak JSON', async () => {
       },
     ],
   });
-  const totals = JSON.parse((await place.run(['inspect', 't', '--json', '--verify'])).text);
+  const totals = JSON.parse((await place.run('inspect t --json --verify')).text);
   expect(totals).toMatchObject({ version: 9, agents: null, verified: { records: 7 } });
   expect(totals.hosts).toBe(totals.verified.hosts);
-  const agentOnly = await place.run(['inspect', 't', '-a', 'x']);
+  const agentOnly = await place.run('inspect t -a x');
   expect([agentOnly.code, agentOnly.stderr]).toEqual([
     2,
     expect.stringContaining('inspect t HOST --agent x'),

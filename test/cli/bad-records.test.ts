@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { lines, workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { lines, test, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 
@@ -51,8 +51,9 @@ describe('invalid records are written in their places', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  test('standard error names the first ten by file and line and counts the others', async () => {
-    const place = workplace();
+  test('standard error names the first ten by file and line and counts the others', async ({
+    place,
+  }) => {
     place.write('a.txt', `https://example.com/\n${'bad\n'.repeat(4)}`);
     place.write('b.ndjson', `${'{}\n'.repeat(3)}\n${'{}\n'.repeat(9)}`);
     const { code, text, stderr } = await place.run([...FILTER, 'a.txt', 'b.ndjson']);
@@ -68,8 +69,7 @@ describe('invalid records are written in their places', () => {
     expect(lines(stderr)).toEqual(named.map((each) => `robots-filter: ${each}`));
   });
 
-  test('the content of invalid records cannot control a terminal', async () => {
-    const place = workplace();
+  test('the content of invalid records cannot control a terminal', async ({ place }) => {
     place.write('\u001b[31mred.txt', 'bad\n');
     const { stderr } = await place.run([...FILTER, '\u001b[31mred.txt']);
     expect(lines(stderr)).toEqual([
@@ -187,8 +187,9 @@ describe('JSON arrays and concatenated values', () => {
   const input = `[\n\n{"url":"https://example.com/"},\n\n 5,\n${deep}, {"url":null},\n"https://example.com/private/"]`;
   const named = (tail: string) => `robots-filter: in.json, ${tail}`;
 
-  test('invalid records are named by number, not by line, and the run continues', async () => {
-    const place = workplace();
+  test('invalid records are named by number, not by line, and the run continues', async ({
+    place,
+  }) => {
     place.write('in.json', input);
     for (const threads of [[], ['--threads', '2']]) {
       const { code, text, stderr } = await place.run([...FILTER, ...threads, 'in.json']);
@@ -208,8 +209,9 @@ describe('JSON arrays and concatenated values', () => {
     }
   });
 
-  test('--allowed and --denied leave invalid records out; the statistics count them', async () => {
-    const place = workplace();
+  test('--allowed and --denied leave invalid records out; the statistics count them', async ({
+    place,
+  }) => {
     const { text, stderr } = await place.run([...FILTER, '-q', '--denied', '--stats=json'], input);
     expect(text).toBe('{"url":"https://example.com/private/"}\n');
     const [{ verdicts, reasons }] = JSON.parse(stderr).agents;
@@ -230,8 +232,9 @@ describe('JSON arrays and concatenated values', () => {
     );
   });
 
-  test('many rejected records, in pipes and gzip: none is lost, moved or invented', async () => {
-    const place = workplace();
+  test('many rejected records, in pipes and gzip: none is lost, moved or invented', async ({
+    place,
+  }) => {
     const records = Array.from({ length: 30_000 }, (_, index) => {
       const url = `https://example.com/${index % 2 === 0 ? 'private/' : ''}${index}`;
       const filling = 'y'.repeat((index * 7919) % 240);

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { test, workplace } from './command-line.js';
 
 const FILE = 'robots/example.com';
 
@@ -54,8 +54,7 @@ describe('check', () => {
     expect(stderr).toContain('robots-filter: warning: standard input:3: ');
   });
 
-  test('- in place of a URL reads a list of URLs', async () => {
-    const place = workplace();
+  test('- in place of a URL reads a list of URLs', async ({ place }) => {
     const list = '/private/1\r\n\nhttps://any.example/private/open\nmailto:a@b.example\n/c';
     const { code, text, stderr } = await place.run(['check', FILE, '*', '/first', '-', '/l'], list);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -74,8 +73,9 @@ describe('check', () => {
     expect(same.text).toBe((await place.run(['check', FILE, '*', '--json', '/first', '/l'])).text);
   });
 
-  test('- twice is refused, and a list in place of a URL is named with what to type', async () => {
-    const place = workplace();
+  test('- twice is refused, and a list in place of a URL is named with what to type', async ({
+    place,
+  }) => {
     for (const args of [
       ['check', '-', '*', '-'],
       ['check', FILE, '*', '-', '-'],
@@ -95,16 +95,15 @@ describe('check', () => {
     expect(bare.stderr).toContain('warning: 11 URLs had no scheme');
   });
 
-  test('a compressed robots.txt is refused: its rules would be missed', async () => {
-    const place = workplace();
+  test('a compressed robots.txt is refused: its rules would be missed', async ({ place }) => {
     place.write('robots.txt.gz', gzipSync('User-agent: *\nDisallow: /\n'));
-    const { code, text, stderr } = await place.run(['check', 'robots.txt.gz', '*', '/a']);
+    const { code, text, stderr } = await place.run('check robots.txt.gz * /a');
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain('robots.txt.gz: is gzip data, not text. Type: gzip -dc < FILE |');
   });
 
   test('--quiet drops the warnings', async () => {
-    const { stderr } = await workplace().run(['check', '-q', '-', '*', 'http://a.example/'], 'x\n');
+    const { stderr } = await workplace().run('check -q - * http://a.example/', 'x\n');
     expect(stderr).toBe('');
   });
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as plainTest } from 'vitest';
 import { runKept } from './kept-process.js';
 import { KEPT_COMMAND, keptEnvironment, SHELLS_CAN_KEEP } from './kept-shell.js';
 
@@ -33,6 +33,12 @@ const PLAIN_COMMAND = /^\$rf(?: +(?:[\w./:=,@+-]+|'[^']*'))+ *$/;
 const PLAIN_WORD = /[\w./:=,@+-]+|'[^']*'/g;
 
 let shells = 0;
+
+/** The arguments of a run: a text is split at its spaces. */
+type Words = readonly string[] | string;
+
+const wordsOf = (args: Words): readonly string[] =>
+  typeof args === 'string' ? args.split(' ') : args;
 
 /** A directory for the files of a test, deleted when the test has finished. */
 export class Workplace {
@@ -71,8 +77,8 @@ export class Workplace {
    * Runs the command line in the workplace, in the process that is kept for such runs. Its standard
    * input is a file with `input`.
    */
-  async run(args: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
-    const { code, stdout, stderr } = await runKept(this.path, args, input);
+  async run(args: Words, input: string | Uint8Array = ''): Promise<Ended> {
+    const { code, stdout, stderr } = await runKept(this.path, wordsOf(args), input);
     return { code, signal: null, stdout, text: stdout.toString(), stderr };
   }
 
@@ -81,11 +87,11 @@ export class Workplace {
    * with `input`.
    */
   async runAlone(
-    args: readonly string[],
+    args: Words,
     input: string | Uint8Array = '',
     environment: NodeJS.ProcessEnv = {},
   ): Promise<Ended> {
-    const child = this.start(args, environment);
+    const child = this.start(wordsOf(args), environment);
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     return ended(child);
@@ -193,3 +199,8 @@ export function workplace(): Workplace {
   place.write('robots/www.example.org/robots.txt', 'User-agent: *\nDisallow: /*.gif$\n');
   return place;
 }
+
+/** A test with a workplace of its own: `place` has the robots.txt files above, `empty` nothing. */
+export const test = plainTest
+  .extend('place', () => workplace())
+  .extend('empty', () => new Workplace());

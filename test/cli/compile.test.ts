@@ -2,14 +2,15 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
-import { describe, expect, test } from 'vitest';
-import { lines, Workplace, workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { lines, test, workplace } from './command-line.js';
 
 const COMPILE = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];
 
 describe('compile', () => {
-  test('writes a table with the verdicts of its robots.txt files, and prints a summary', async () => {
-    const place = workplace();
+  test('writes a table with the verdicts of its robots.txt files, and prints a summary', async ({
+    place,
+  }) => {
     const { code, text, stderr } = await place.run(COMPILE);
     expect({ code, text }).toEqual({ code: 0, text: '' });
     expect(stderr).toMatch(
@@ -25,10 +26,9 @@ describe('compile', () => {
     expect(fromTable.text).toContain('Disallow: /private/');
   });
 
-  test('warnings about lines name the command that shows them', async () => {
-    const place = workplace();
+  test('warnings about lines name the command that shows them', async ({ place }) => {
     place.write('a.ndjson', '{"host":"a.example","robots":"User-agent: *\\nDisalow: /"}\n');
-    const { stderr } = await place.run(['compile', '--robots-dir', 'a.ndjson', '-o', 't']);
+    const { stderr } = await place.run('compile --robots-dir a.ndjson -o t');
     const [, command = ''] =
       /1 warning about lines .* robots-filter (lint .*) names the/.exec(stderr) ?? [];
     const { text } = await place.run(command.split(' '));
@@ -36,16 +36,16 @@ describe('compile', () => {
     expect(text).toContain('Disalow');
   });
 
-  test('the same files give the same table', async () => {
-    const place = workplace();
+  test('the same files give the same table', async ({ place }) => {
     await place.run(COMPILE);
     const first = readFileSync(join(place.path, 'out.table'));
     await place.run(COMPILE);
     expect(readFileSync(join(place.path, 'out.table')).equals(first)).toBe(true);
   });
 
-  test('a later file of a host overrides an earlier one of its default port, in order', async () => {
-    const place = workplace();
+  test('a later file of a host overrides an earlier one of its default port, in order', async ({
+    place,
+  }) => {
     const lineOf = (host: string, rule: string): string =>
       `${JSON.stringify({ host, robots: `User-agent: *\n${rule}\n` })}\n`;
     const [old, later] = [lineOf('a.example:443', 'Allow: /'), lineOf('a.example', 'Disallow: /')];
@@ -65,13 +65,14 @@ describe('compile', () => {
           : 'robots-filter: warning: 1 robots.txt file overrides earlier ones for the same scheme, host and port\n',
       );
       await place.run(['compile', '-q', ...words, '--shards', '2', '-o', 'parts']);
-      const parts = await place.run(['--table', 'parts', '--format', 'verdicts'], input);
+      const parts = await place.run('--table parts --format verdicts', input);
       expect(parts.text).toBe(text);
     }
   });
 
-  test('writes a compressed table by the name of the file, and --table opens it', async () => {
-    const place = workplace();
+  test('writes a compressed table by the name of the file, and --table opens it', async ({
+    place,
+  }) => {
     await place.run(COMPILE);
     const table = readFileSync(join(place.path, 'out.table'));
     const compile = (name: string) => place.run(['compile', '--robots-dir', 'robots', '-o', name]);
@@ -108,8 +109,9 @@ describe('compile', () => {
     expect((await workplace().run([...COMPILE, '-q'])).stderr).toBe('');
   });
 
-  test('a later --robots-dir overrides an earlier one for the same authority', async () => {
-    const place = workplace();
+  test('a later --robots-dir overrides an earlier one for the same authority', async ({
+    place,
+  }) => {
     place.write('newer/example.com', 'user-agent: *\ndisallow: /new/\n');
     const input =
       'https://example.com/new/\nhttps://example.com/private/\nhttps://www.example.org/a.gif\n';
@@ -122,8 +124,7 @@ describe('compile', () => {
     expect(await verdicts('newer', 'robots')).toEqual(['allow', 'deny', 'deny']);
   });
 
-  test('keeps the old table if a cache cannot be read', async () => {
-    const place = workplace();
+  test('keeps the old table if a cache cannot be read', async ({ place }) => {
     place.write('out.table', 'old');
     const { code, stderr } = await place.run([...COMPILE, '--robots-dir', 'none']);
     expect(code).toBe(2);
@@ -132,8 +133,7 @@ describe('compile', () => {
     expect(place.names()).toEqual(['out.table', 'robots']);
   });
 
-  test('replaces an old table, but no file that it reads', async () => {
-    const place = workplace();
+  test('replaces an old table, but no file that it reads', async ({ place }) => {
     const records = `${JSON.stringify({ host: 'example.com', robots: 'user-agent: *' })}\n`;
     place.write('robots.ndjson', records);
     place.write('others/example.org', 'user-agent: *');
@@ -154,24 +154,24 @@ describe('compile', () => {
     }
   });
 
-  test('--agent keeps only the groups of its agents; the filter then rejects other agents', async () => {
-    const place = workplace();
+  test('--agent keeps only the groups of its agents; the filter then rejects other agents', async ({
+    place,
+  }) => {
     expect((await place.run([...COMPILE, '-a', 'Other>CCBot'])).stderr).toContain('5 rules');
     const input = 'https://example.com/cc/\n';
-    const kept = await place.run(['--table', 'out.table', '-a', 'ccbot,*'], input);
+    const kept = await place.run('--table out.table -a ccbot,*', input);
     expect(kept.text).toBe(`deny,allow\t${input}`);
-    const { code, text, stderr } = await place.run(['--table', 'out.table', '-a', 'GPTBot'], input);
+    const { code, text, stderr } = await place.run('--table out.table -a GPTBot', input);
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain('Compile it again with --agent GPTBot, or without --agent');
   });
 
-  test('a table has its own profile; the filter rejects another profile', async () => {
-    const place = workplace();
+  test('a table has its own profile; the filter rejects another profile', async ({ place }) => {
     place.write('robots/typo.example', 'user-agent: *\ndissallow: /a\n');
     await place.run([...COMPILE, '--profile', 'google']);
     const input = 'https://typo.example/a\n';
-    expect((await place.run(['--table', 'out.table'], input)).text).toBe(`deny\t${input}`);
-    const same = await place.run(['--table', 'out.table', '--profile', 'google'], input);
+    expect((await place.run('--table out.table', input)).text).toBe(`deny\t${input}`);
+    const same = await place.run('--table out.table --profile google', input);
     expect(same.text).toBe(`deny\t${input}`);
     const { code, stderr } = await place.run(
       ['--table', 'out.table', '--profile', 'rfc9309'],
@@ -183,8 +183,9 @@ describe('compile', () => {
     );
   });
 
-  test('--max-robots-bytes raises the parsing limit (RFC 9309 section 2.5)', async () => {
-    const place = new Workplace();
+  test('--max-robots-bytes raises the parsing limit (RFC 9309 section 2.5)', async ({
+    empty: place,
+  }) => {
     place.write(
       'robots/long.example',
       `user-agent: *\n${'#'.repeat(99)}\n`.padEnd(14, ' ') +
@@ -199,8 +200,7 @@ describe('compile', () => {
     expect((await place.run(COMPILE)).stderr).toContain('1 beyond-limit');
   });
 
-  test('--follow-links', async () => {
-    const place = new Workplace();
+  test('--follow-links', async ({ empty: place }) => {
     place.write('elsewhere/robots.txt', 'user-agent: *\ndisallow: /\n');
     mkdirSync(join(place.path, 'robots'));
     symlinkSync('../elsewhere/robots.txt', join(place.path, 'robots/linked.example'));
@@ -215,14 +215,13 @@ describe('compile', () => {
 });
 
 describe('warnings about caches', () => {
-  test('the first ten in full, then a count of each kind', async () => {
-    const place = workplace();
+  test('the first ten in full, then a count of each kind', async ({ place }) => {
     for (let index = 0; index < 9; index++) place.write(`robots/no host ${index}`, '');
     for (let index = 0; index < 4; index++) {
       mkdirSync(join(place.path, `robots/empty${index}.example`));
     }
     const url = 'https://example.com/';
-    const { code, stderr } = await place.run(['--robots-dir', 'robots'], url);
+    const { code, stderr } = await place.run('--robots-dir robots', url);
     expect(code).toBe(0);
     const warnings = lines(stderr);
     expect(warnings).toHaveLength(11);
@@ -232,7 +231,7 @@ describe('warnings about caches', () => {
     expect(warnings[10]).toBe(
       'robots-filter: 13 warnings about robots.txt files, the first 10 of them above: 4 no-robots-txt, 9 not-a-host',
     );
-    expect((await place.run(['--robots-dir', 'robots', '-q'], '')).stderr).toBe('');
+    expect((await place.run('--robots-dir robots -q', '')).stderr).toBe('');
   });
 
   test.each([
@@ -255,7 +254,7 @@ describe('warnings about caches', () => {
     const urls = ['https://good.example/no', 'https://good.example/']
       .concat(['http', 'https'].map((scheme) => `${scheme}://evil.example:32768/`))
       .join('\n');
-    const { text } = await place.run(['--table', 'out'], urls);
+    const { text } = await place.run('--table out', urls);
     expect(lines(text).map((line) => line.split('\t')[0])).toEqual([
       'deny',
       'allow',
@@ -264,11 +263,10 @@ describe('warnings about caches', () => {
     ]);
   });
 
-  test('a cache without any robots.txt', async () => {
-    const place = new Workplace();
+  test('a cache without any robots.txt', async ({ empty: place }) => {
     mkdirSync(join(place.path, 'robots'));
     const url = 'http://a.example/\n';
-    const refused = await place.run(['--robots-dir', 'robots'], url);
+    const refused = await place.run('--robots-dir robots', url);
     expect(refused).toMatchObject({ code: 2, text: '' });
     const { code, text, stderr } = await place.run(
       ['--robots-dir', 'robots', '--allow-empty'],
@@ -280,18 +278,16 @@ describe('warnings about caches', () => {
     }
   });
 
-  test('control characters in a name are escaped', async () => {
-    const place = workplace();
+  test('control characters in a name are escaped', async ({ place }) => {
     place.write('robots/\u001b]0;title\u0007', '');
-    const { stderr } = await place.run(['--robots-dir', 'robots'], '');
+    const { stderr } = await place.run('--robots-dir robots', '');
     expect(stderr).toContain('\\x1b]0;title\\x07');
     expect(stderr).not.toContain('\u001b');
   });
 });
 
 describe('caches', () => {
-  test('records in NDJSON, plain or gzip', async () => {
-    const place = new Workplace();
+  test('records in NDJSON, plain or gzip', async ({ empty: place }) => {
     const record = { host: 'one.example', robots: 'user-agent: *\ndisallow: /a\n' };
     const others = [
       {
@@ -327,8 +323,7 @@ describe('caches', () => {
     ]);
   });
 
-  test('the layouts of a directory', async () => {
-    const place = new Workplace();
+  test('the layouts of a directory', async ({ empty: place }) => {
     const body = 'user-agent: *\ndisallow: /a\n';
     const names = [
       'a.example',
@@ -351,7 +346,7 @@ describe('caches', () => {
     ];
     const unknown = ['http://e.example/a', 'http://f.example/a', 'ftp://a.example/a'];
     const input = [...denied, ...unknown].map((url) => `${url}\n`).join('');
-    const { text, stderr } = await place.run(['--robots-dir', 'robots'], input);
+    const { text, stderr } = await place.run('--robots-dir robots', input);
     expect(text).toBe(
       [...denied.map((url) => `deny\t${url}\n`), ...unknown.map((url) => `unknown\t${url}\n`)].join(
         '',
@@ -373,7 +368,7 @@ describe('tables that cannot be opened', () => {
     await place.run([...COMPILE, '-q']);
     const path = join(place.path, 'out.table');
     writeFileSync(path, change(readFileSync(path)));
-    const { code, text, stderr } = await place.run(['--table', 'out.table'], 'http://a.example/\n');
+    const { code, text, stderr } = await place.run('--table out.table', 'http://a.example/\n');
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toMatch(/^robots-filter: out\.table: /);
     expect(stderr).toMatch(message);
@@ -386,13 +381,12 @@ function flipped(table: Buffer, at: number): Buffer {
   return changed;
 }
 
-test('documents and data files in a directory share one warning', async () => {
-  const place = workplace();
+test('documents and data files in a directory share one warning', async ({ place }) => {
   for (const name of ['README.md', 'LICENSE', 'list.csv', 'x.arrow', 'y.wat', '.DS_Store']) {
     place.write(`robots/${name}`, 'no robots.txt\n');
   }
   const urls = 'https://readme.md/\nhttps://list.csv/\nhttps://license/\nhttps://example.com/\n';
-  const { code, text, stderr } = await place.run(['--robots-dir', 'robots'], urls);
+  const { code, text, stderr } = await place.run('--robots-dir robots', urls);
   expect(code).toBe(0);
   expect(lines(text).map((line) => line.split('\t')[0])).toEqual([
     'unknown',

@@ -137,9 +137,9 @@ describe('the manual page', () => {
 describe('robots-filter completion', () => {
   it('prints the completions of a shell, and names the shells that it knows', async () => {
     const place = workplace();
-    const { code, text, stderr } = await place.run(['completion', 'bash']);
+    const { code, text, stderr } = await place.run('completion bash');
     expect({ code, text, stderr }).toEqual({ code: 0, text: SHELLS.bash?.(words), stderr: '' });
-    const wrong = await place.run(['completion', 'tcsh']);
+    const wrong = await place.run('completion tcsh');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('Allowed choices are bash, zsh, fish, powershell.');
   });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { convertedUrl, readRows, SHOWN } from '../../oracle/records.js';
 import { openParquet } from '../parquet/parquet-fixtures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
-import { lines, type Workplace, workplace } from './command-line.js';
+import { lines, test, type Workplace, workplace } from './command-line.js';
 
 const RF = '$rf --robots-dir robots -q';
 const INPUTS = ['text', 'ndjson', 'json', 'csv', 'tsv', 'parquet'] as const;
@@ -189,8 +189,7 @@ describe('conversions', () => {
     await check(workplace(), rows, input, output);
   });
 
-  test('records without a URL have their beginning in its place', async () => {
-    const place = workplace();
+  test('records without a URL have their beginning in its place', async ({ place }) => {
     const long = `{"url":"${'x'.repeat(3000)}`;
     place.write(
       'bad.ndjson',
@@ -242,8 +241,7 @@ describe('conversions', () => {
     );
   });
 
-  test('--explain: the columns and members of each format', async () => {
-    const place = workplace();
+  test('--explain: the columns and members of each format', async ({ place }) => {
     place.write('a.txt', 'https://example.com/private/"\nhttps://example.com/\n');
     const run = async (format: string) =>
       (await place.shell(`${RF} --explain --format ${format} a.txt`)).stdout;
@@ -273,8 +271,7 @@ describe('conversions', () => {
     );
   });
 
-  test('nothing is lost beside huge records, on two threads and on twelve', async () => {
-    const place = workplace();
+  test('nothing is lost beside huge records, on two threads and on twelve', async ({ place }) => {
     // Each of the longest is more than a batch. Its bytes become six in NDJSON, three in text, two
     // in CSV.
     const huge = ['\u0001', '"', 'é'];
@@ -303,8 +300,7 @@ describe('conversions', () => {
     }
   });
 
-  test('a Parquet file of many rows has row groups of bounded size', async () => {
-    const place = workplace();
+  test('a Parquet file of many rows has row groups of bounded size', async ({ place }) => {
     const count = (1 << 20) + 5000;
     const urls = Array.from({ length: count }, (_, index) => `https://example.com/${index}\n`);
     place.write('many.txt', urls.join(''));
@@ -323,8 +319,7 @@ describe('the format of the output', () => {
   const TEXT = 'https://example.com/private/\nhttps://example.com/\n';
   const CSV = 'url,verdict\nhttps://example.com/private/,deny\nhttps://example.com/,allow\n';
 
-  test('follows the name of the output, unless --format says it', async () => {
-    const place = workplace();
+  test('follows the name of the output, unless --format says it', async ({ place }) => {
     place.write('a.txt', TEXT);
     for (const [name, expected] of [
       ['out.csv', CSV],
@@ -345,8 +340,7 @@ describe('the format of the output', () => {
     expect(text).toBe(CSV);
   });
 
-  test('of the input leaves records as they are', async () => {
-    const place = workplace();
+  test('of the input leaves records as they are', async ({ place }) => {
     place.write('a.ndjson', '{ "id": 1, "url":"https://example.com/"}\r\n');
     place.write('a.csv', 'id,url\r\n1,https://example.com/\r\n');
     const same = async (options: string) => {
@@ -363,8 +357,7 @@ describe('the format of the output', () => {
     await same('--format csv --allowed a.csv');
   });
 
-  test('--output-header names the agents', async () => {
-    const place = workplace();
+  test('--output-header names the agents', async ({ place }) => {
     place.write('a.txt', TEXT);
     const run = (options: string) => place.shell(`${RF} --format verdicts ${options}`);
     const header = "--output-header -a '*,GPTBot>CCBot'";
@@ -375,8 +368,7 @@ describe('the format of the output', () => {
     expect((await run(`${header} < /dev/null`)).text).toBe('*,GPTBot>CCBot\n');
   });
 
-  test('several inputs share one header, or are refused', async () => {
-    const place = workplace();
+  test('several inputs share one header, or are refused', async ({ place }) => {
     place.write('a.txt', TEXT);
     place.write('b.ndjson', '{"url":"https://example.com/"}\n');
     place.write('c.csv', 'id,url\n1,https://example.com/\n');
@@ -414,8 +406,7 @@ describe('the format of the output', () => {
     expect(stderr).toContain(message);
   });
 
-  test('a reader that goes away ends the run quietly', async () => {
-    const place = workplace();
+  test('a reader that goes away ends the run quietly', async ({ place }) => {
     place.write('many.txt', 'https://example.com/\n'.repeat(100_000));
     for (const format of ['csv', 'parquet']) {
       const { code, stderr } = await place.shellAlone(

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type Workplace, workplace } from './command-line.js';
+import { expect } from 'vitest';
+import { test, type Workplace, workplace } from './command-line.js';
 
 /** Two directories that differ in every way. */
 function twoSides(): Workplace {
@@ -69,8 +69,7 @@ test('diff of single files, with an exit code for scripts', async () => {
   expect(equal.stderr).toBe('robots-filter: *: 1 host, no difference\n');
 });
 
-test('a reader that goes away ends diff with success', async () => {
-  const place = workplace();
+test('a reader that goes away ends diff with success', async ({ place }) => {
   for (let host = 0; host < 2000; host++) {
     place.write(`old/h${host}.example`, 'User-agent: *\nDisallow: /a\n');
     place.write(`new/h${host}.example`, 'User-agent: *\nDisallow: /b\n');
@@ -79,8 +78,9 @@ test('a reader that goes away ends diff with success', async () => {
   expect((await place.shellAlone(command)).text).toMatch(/ 0\n$/);
 });
 
-test('diff shows what changes only where a wildcard rule meets an unchanged one', async () => {
-  const place = workplace();
+test('diff shows what changes only where a wildcard rule meets an unchanged one', async ({
+  place,
+}) => {
   place.write('old', 'User-agent: *\nDisallow: /shop/\n');
   place.write('new', 'User-agent: *\nDisallow: /shop/\nAllow: /*.html$\n');
   const words = ['diff', '--exit-code', '--format', 'csv', 'old', 'new'];
@@ -93,16 +93,15 @@ robots.txt,*,rules,part,part,/shop/.html,Disallow: /shop/ (line 2),Allow: /*.htm
   });
 });
 
-test('diff says which hosts it could not compare on every path', async () => {
-  const place = workplace();
+test('diff says which hosts it could not compare on every path', async ({ place }) => {
   const rules = Array.from({ length: 40 }, (_, n) => `Disallow: /*a${n}*b${n}*c${n}*d${n}\n`);
   rules.push('Allow: /*e*f*g*h*i\n', 'Disallow: /*zq\n');
   place.write('old', `User-agent: *\n${rules.join('')}`);
   place.write('new', `User-agent: *\n${rules.join('')}Disallow: /*zq*a\n`);
-  const { code, text, stderr } = await place.run(['diff', '--exit-code', 'old', 'new']);
+  const { code, text, stderr } = await place.run('diff --exit-code old new');
   expect({ code, text }).toEqual({ code: 0, text: '' });
   expect(stderr).toBe('robots-filter: *: 1 host, no difference found, 1 not fully compared\n');
-  const page = await place.run(['diff', '-q', 'old', 'new', '--format', 'html']);
+  const page = await place.run('diff -q old new --format html');
   expect(page.text).toContain('No difference was found.');
   expect(page.text).toContain('many wildcard rules overlap: *: 1 host. A difference may');
 });
@@ -125,8 +124,7 @@ https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
   expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
 });
 
-test('diff --urls asks a single robots.txt about the URLs of every host', async () => {
-  const place = workplace();
+test('diff --urls asks a single robots.txt about the URLs of every host', async ({ place }) => {
   place.write('old.txt', 'User-agent: *\nDisallow: /shop/\n');
   place.write('new.txt', 'User-agent: *\nAllow: /\n');
   const words = ['diff', '--exit-code', '--urls', '-', '--format', 'csv', 'old.txt', 'new.txt'];
@@ -158,11 +156,11 @@ test('diff refuses a single robots.txt beside files by host, with and without --
 
 test('diff refuses sides that cannot be compared', async () => {
   const place = twoSides();
-  await place.run(['compile', '-q', '--robots-dir', 'old', '--profile', 'google', '-o', 'g.table']);
-  const profiles = await place.run(['diff', 'g.table', 'new']);
+  await place.run('compile -q --robots-dir old --profile google -o g.table');
+  const profiles = await place.run('diff g.table new');
   expect(profiles.code).toBe(2);
   expect(profiles.stderr).toContain('Compile both with one profile');
-  const missing = await place.run(['diff', 'old', 'nowhere']);
+  const missing = await place.run('diff old nowhere');
   expect(missing.code).toBe(2);
   expect(missing.stderr).toContain('nowhere');
 });

@@ -17,8 +17,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { ended, type Workplace, workplace } from './command-line.js';
+import { describe, expect, onTestFinished } from 'vitest';
+import { ended, test, type Workplace, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 const URLS = 'https://example.com/private/\nhttps://example.com/\n';
@@ -160,8 +160,7 @@ describe('-o with a file that is also an input', () => {
     expect(place.read('urls.txt')).toBe(VERDICTS + VERDICTS);
   });
 
-  test('by another hard link: that link keeps the old content', async () => {
-    const place = workplace();
+  test('by another hard link: that link keeps the old content', async ({ place }) => {
     place.write('urls.txt', URLS);
     linkSync(join(place.path, 'urls.txt'), join(place.path, 'hard'));
     expect((await place.run([...FILTER, 'urls.txt', '-o', 'hard'])).code).toBe(0);
@@ -171,8 +170,7 @@ describe('-o with a file that is also an input', () => {
     });
   });
 
-  test('as standard input: the output replaces the file', async () => {
-    const place = workplace();
+  test('as standard input: the output replaces the file', async ({ place }) => {
     place.write('urls.txt', URLS);
     const { code } = await place.shellAlone('$rf --robots-dir robots -o urls.txt < urls.txt');
     expect(code).toBe(0);
@@ -230,8 +228,7 @@ describe('names that are not UTF-8', () => {
     expect(place.names().filter((name) => name.startsWith('new') || name === 'store')).toEqual([]);
   });
 
-  test('can be redirected; a U+FFFD in a name is accepted', async () => {
-    const place = workplace();
+  test('can be redirected; a U+FFFD in a name is accepted', async ({ place }) => {
     writeFileSync(Buffer.from(`${place.path}/n\xff`, 'latin1'), URLS);
     place.write('n\ufffd.txt', URLS);
     const redirected = "$rf --robots-dir robots < $'n\\xff' > $'o\\xff'; cat $'o\\xff'";
@@ -241,8 +238,9 @@ describe('names that are not UTF-8', () => {
   });
 });
 
-test('a killed run leaves the old output, and a temporary file that nothing reads', async () => {
-  const place = workplace();
+test('a killed run leaves the old output, and a temporary file that nothing reads', async ({
+  place,
+}) => {
   execFileSync('mkfifo', [join(place.path, 'fifo')]);
   place.write('robots/out', 'User-agent: *\nDisallow: /old\n');
   const child = place.start(['--robots-dir', 'robots', 'fifo', '-o', 'robots/new']);
@@ -261,8 +259,9 @@ test('a killed run leaves the old output, and a temporary file that nothing read
   expect(place.read('robots/new')).toBe(VERDICTS);
 });
 
-test('a killed run of --fetch leaves its copy of a pipe; the next run ignores that copy', async () => {
-  const place = workplace();
+test('a killed run of --fetch leaves its copy of a pipe; the next run ignores that copy', async ({
+  place,
+}) => {
   mkdirSync(join(place.path, 'tmp'));
   let child: ChildProcess | undefined;
   const server = createServer((_request, response) => {

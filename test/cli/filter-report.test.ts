@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { type Workplace, workplace } from './command-line.js';
+import { expect } from 'vitest';
+import { test, type Workplace, workplace } from './command-line.js';
 
 /** Records of robots.txt files whose names and rules need to be escaped. */
 function hostile(): Workplace {
@@ -41,8 +41,9 @@ test('a report that has no form or place is refused before the run', async () =>
   }
 });
 
-test('a report in place of the output or an input is refused, whatever its name', async () => {
-  const place = workplace();
+test('a report in place of the output or an input is refused, whatever its name', async ({
+  place,
+}) => {
   const url = 'https://example.com/private/x\n';
   place.write('in.json', `["${url.trim()}"]`);
   place.write('urls.txt', url);

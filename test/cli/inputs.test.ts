@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { lines, workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { lines, test, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 
@@ -8,8 +8,9 @@ const FILTER = ['--robots-dir', 'robots'];
 const PIPE_BYTES = 16_384;
 
 describe('inputs', () => {
-  test('several files, and standard input as -, are read in order, each in its own format', async () => {
-    const place = workplace();
+  test('several files, and standard input as -, are read in order, each in its own format', async ({
+    place,
+  }) => {
     place.write('one.txt', 'https://example.com/1');
     place.write('two.ndjson', '{"url":"https://example.com/private/2"}\n');
     place.write('three.json', '[{"url":"https://example.com/3"}]');
@@ -28,8 +29,7 @@ describe('inputs', () => {
     );
   });
 
-  test('standard input may be named once, be it a file or a pipe', async () => {
-    const place = workplace();
+  test('standard input may be named once, be it a file or a pipe', async ({ place }) => {
     place.write('urls.txt', 'https://example.com/private/x\nhttps://example.com/a\n');
     const filter = '$rf --robots-dir robots --format verdicts';
     for (const command of [
@@ -49,8 +49,7 @@ describe('inputs', () => {
     expect(rest).toMatchObject({ code: 0, text: 'allow\ndeny\nallow\n' });
   });
 
-  test('gzip is recognised by its first bytes, in a file and in a pipe', async () => {
-    const place = workplace();
+  test('gzip is recognised by its first bytes, in a file and in a pipe', async ({ place }) => {
     place.write('urls', gzipSync('https://example.com/private/\n{}\n'));
     place.write('records', gzipSync('{"url":"https://example.com/private/"}\n'));
     const { code, text } = await place.run([...FILTER, 'urls', 'records']);
@@ -62,8 +61,9 @@ describe('inputs', () => {
     expect(piped.text).toBe('deny\thttps://example.com/private/\ninvalid\t{}\n');
   });
 
-  test('files, pipes and redirections give the same bytes, whatever the threads', async () => {
-    const place = workplace();
+  test('files, pipes and redirections give the same bytes, whatever the threads', async ({
+    place,
+  }) => {
     const input = Array.from({ length: 30_000 }, (_, index) =>
       index % 7 === 0
         ? `https://example.com/private/${index}`
@@ -167,8 +167,7 @@ describe('inputs', () => {
       expect(await place.shell(`(${filter}) | $rf --robots-dir robots`)).toEqual(whole);
   });
 
-  test('--input overrides the detected format', async () => {
-    const place = workplace();
+  test('--input overrides the detected format', async ({ place }) => {
     const object = '{"url":"https://example.com/"}\n';
     const asText = await place.run([...FILTER, '--input', 'text', '-q'], object);
     expect(asText.text).toBe(`invalid\t${object}`);
@@ -191,8 +190,7 @@ describe('inputs', () => {
 });
 
 describe('inputs that cannot be read', () => {
-  test('a missing file is an error before anything is written', async () => {
-    const place = workplace();
+  test('a missing file is an error before anything is written', async ({ place }) => {
     place.write('one.txt', 'https://example.com/\n');
     const { code, text, stderr } = await place.run([...FILTER, 'one.txt', 'two.txt']);
     expect({ code, text }).toEqual({ code: 2, text: '' });
@@ -227,8 +225,7 @@ describe('inputs that cannot be read', () => {
     expect(stderr).toBe(`robots-filter: it: ${message}\n`);
   });
 
-  test('a damaged list of hosts is not in a directory of robots.txt files', async () => {
-    const place = workplace();
+  test('a damaged list of hosts is not in a directory of robots.txt files', async ({ place }) => {
     place.write('hosts.gz', gzipSync('example.com\n').subarray(0, -4));
     const command = 'audit --robots-dir robots --hosts hosts.gz';
     const { code, stderr } = await place.run(command.split(' '));
@@ -237,8 +234,7 @@ describe('inputs that cannot be read', () => {
     expect(stderr).toContain('Copy the file again.');
   });
 
-  test('a file that is also the output', async () => {
-    const place = workplace();
+  test('a file that is also the output', async ({ place }) => {
     place.write('urls.txt', 'https://example.com/\n');
     const { code, stderr } = await place.shell('$rf --robots-dir robots urls.txt >> urls.txt');
     expect(code).toBe(2);
@@ -291,12 +287,11 @@ describe('files of another format', () => {
     },
   );
 
-  test('are skipped in a directory of robots.txt files', async () => {
-    const place = workplace();
+  test('are skipped in a directory of robots.txt files', async ({ place }) => {
     place.write('d/a.example', PARQUET);
     place.write('d/b.example/robots.txt', WARC);
     const urls = 'https://a.example/\nhttps://b.example/\n';
-    const { code, text, stderr } = await place.run(['--robots-dir', 'd', '--allow-empty'], urls);
+    const { code, text, stderr } = await place.run('--robots-dir d --allow-empty', urls);
     expect(code).toBe(0);
     expect(text).toBe('unknown\thttps://a.example/\nunknown\thttps://b.example/\n');
     expect(stderr.match(/skipped/g)).toHaveLength(2);
@@ -342,8 +337,9 @@ describe('lists in columns', () => {
     for (const word of words) expect(stderr).toContain(word);
   });
 
-  test('--input text overrides the detection, but a tab still separates columns', async () => {
-    const place = workplace();
+  test('--input text overrides the detection, but a tab still separates columns', async ({
+    place,
+  }) => {
     const args = [...FILTER, '--input', 'text', '-q'];
     expect((await place.run(args, ROWS)).text).toBe(
       'invalid\turl,status\ndeny\thttps://example.com/private/a.pdf,200\nallow\thttps://example.com/b,404\n',

@@ -17,7 +17,7 @@ async function compiled(...options: string[]): Promise<Workplace> {
 
 test('totals: profile, agents, hosts, rules and the bytes of each section', async () => {
   const place = await compiled();
-  const { code, text, stderr } = await place.run(['inspect', 't']);
+  const { code, text, stderr } = await place.run('inspect t');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(text).toMatch(/^profile +rfc9309$/m);
   expect(text).toMatch(/^agents +all$/m);
@@ -31,14 +31,14 @@ test('totals: profile, agents, hosts, rules and the bytes of each section', asyn
 
 test('a reduced table names its agents', async () => {
   const place = await compiled('-a', 'CCBot', '--profile', 'google');
-  const { text } = await place.run(['inspect', 't']);
+  const { text } = await place.run('inspect t');
   expect(text).toMatch(/^agents +only \*, ccbot$/m);
   expect(text).toMatch(/^profile +google$/m);
 });
 
 test('a host: source, access result, groups and rules with their lines', async () => {
   const place = await compiled();
-  const { code, text } = await place.run(['inspect', 't', 'http://EXAMPLE.com/any?path']);
+  const { code, text } = await place.run('inspect t http://EXAMPLE.com/any?path');
   expect(code).toBe(0);
   expect(text).toBe(
     [
@@ -63,17 +63,17 @@ test('a host: source, access result, groups and rules with their lines', async (
 
 test('a bare host means all of its authorities, HOST:PORT one', async () => {
   const place = await compiled();
-  const all = await place.run(['inspect', 't', 'example.com']);
+  const all = await place.run('inspect t example.com');
   expect(all.text).toContain('http://example.com, https://example.com\n');
   expect(all.text).toContain('https://example.com:8443\n');
-  const one = await place.run(['inspect', 't', 'example.com:8443']);
+  const one = await place.run('inspect t example.com:8443');
   expect(one.text.startsWith('https://example.com:8443\n')).toBe(true);
   expect(one.text).not.toContain('/private/');
 });
 
 test('an access result without groups', async () => {
   const place = await compiled();
-  const { text } = await place.run(['inspect', 't', 'gone.example']);
+  const { text } = await place.run('inspect t gone.example');
   expect(text).toBe(
     'http://gone.example, https://gone.example\n  source  records.ndjson:1\n  access  unavailable\n',
   );
@@ -81,18 +81,18 @@ test('an access result without groups', async () => {
 
 test('rules cannot control a terminal', async () => {
   const place = await compiled();
-  const { text } = await place.run(['inspect', 't', 'odd.example']);
+  const { text } = await place.run('inspect t odd.example');
   expect(text).toContain('Disallow: /\\u001b[31m');
 });
 
 test('a host that is not in the table: exit 2; its neighbour with or without www. is named', async () => {
   const place = await compiled();
-  const host = await place.run(['inspect', 't', 'example.org']);
+  const host = await place.run('inspect t example.org');
   expect({ code: host.code, text: host.text }).toEqual({ code: 2, text: '' });
   expect(host.stderr).toBe(
     'robots-filter: t has no robots.txt for example.org. It has www.example.org\n',
   );
-  const port = await place.run(['inspect', 't', 'http://example.com:81']);
+  const port = await place.run('inspect t http://example.com:81');
   expect(port.stderr).toContain(
     'It has http://example.com, https://example.com, https://example.com:8443',
   );
@@ -109,15 +109,15 @@ test('a host that is not in the table: exit 2; its neighbour with or without www
 
 test('--verify checks the whole table first and prints its counts on one more line', async () => {
   const place = await compiled();
-  const { text: totals } = await place.run(['inspect', 't']);
-  const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
+  const { text: totals } = await place.run('inspect t');
+  const { code, text, stderr } = await place.run('inspect --verify t');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(text.startsWith(totals)).toBe(true);
   expect(text.slice(totals.length)).toMatch(
     /^verified +4 hosts, 5 authorities, 5 robots records, \d+ groups, \d+ automata, \d+ states, \d+ blocks?, 8 rules, \d+ texts?\n$/,
   );
-  const host = await place.run(['inspect', '--verify', 't', 'example.com']);
-  expect(host.text).toBe((await place.run(['inspect', 't', 'example.com'])).text);
+  const host = await place.run('inspect --verify t example.com');
+  expect(host.text).toBe((await place.run('inspect t example.com')).text);
 });
 
 test('--verify refuses a forged table: exit 2, the byte, and what to do', async () => {
@@ -127,8 +127,8 @@ test('--verify refuses a forged table: exit 2, the byte, and what to do', async 
   table.writeUInt32LE(table.readUInt32LE(HEADER_TOKENS) - 1, HEADER_TOKENS);
   table.writeUInt32LE(checksum(table), HEADER_CHECKSUM);
   writeFileSync(path, table);
-  expect((await place.run(['inspect', 't'])).code).toBe(0);
-  const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
+  expect((await place.run('inspect t')).code).toBe(0);
+  const { code, text, stderr } = await place.run('inspect --verify t');
   expect({ code, text }).toEqual({ code: 2, text: '' });
   expect(stderr).toMatch(
     /^robots-filter: t: not a sound table: section tokens, byte 352: .+: do not use it\. Compile the robots\.txt files again\n$/,

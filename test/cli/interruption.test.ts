@@ -2,9 +2,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bundledScript } from '../bundled-script.js';
-import { ended, Workplace, workplace } from './command-line.js';
+import { ended, test, Workplace, workplace } from './command-line.js';
 
 const scripts = new Workplace(false);
 let script: string;
@@ -56,8 +56,7 @@ test('SIGINT before any input, with --stats=json', async () => {
   expect(JSON.parse(stderr)).toMatchObject({ complete: false, records: 0 });
 });
 
-test('SIGTERM with --quiet prints nothing; -o keeps the old file', async () => {
-  const place = workplace();
+test('SIGTERM with --quiet prints nothing; -o keeps the old file', async ({ place }) => {
   place.write('out.txt', 'old\n');
   const { child, pipe } = await filterOfPipe(place, '-q', '-o', 'out.txt');
   const end = ended(child);

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
-import { workplace } from './command-line.js';
+import { expect } from 'vitest';
+import { test } from './command-line.js';
 
 const URLS = 'https://example.com/private/\nhttps://example.com/\nnone\n';
 
-test('a run in the kept process gives what a run in a process of its own gives', async () => {
-  const place = workplace();
+test('a run in the kept process gives what a run in a process of its own gives', async ({
+  place,
+}) => {
   place.write('urls.txt', URLS);
   const seen = new Set<number | null>();
   for (const [args, input] of [
@@ -24,8 +25,9 @@ test('a run in the kept process gives what a run in a process of its own gives',
   expect([...seen].sort()).toEqual([0, 1, 2]);
 });
 
-test('a command of a shell in a kept process gives what one in a process of its own gives', async () => {
-  const place = workplace();
+test('a command of a shell in a kept process gives what one in a process of its own gives', async ({
+  place,
+}) => {
   place.write('urls.txt', URLS);
   for (const line of [
     'cat urls.txt | $rf --robots-dir robots -q | cat',

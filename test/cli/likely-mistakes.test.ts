@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { captureOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
-import { Workplace, workplace } from './command-line.js';
+import { test, type Workplace, workplace } from './command-line.js';
 
 /** The lines of standard error that warn or note, without the program's name. */
 function said(stderr: string): string[] {
@@ -84,9 +84,10 @@ describe('an agent that no robots.txt names', () => {
     ]);
   });
 
-  test('a list of agents is one line, and a User-Agent header is named by its token', async () => {
-    const place = workplace();
-    const { stderr } = await place.run(['--robots-dir', 'robots', '-a', '@ai-training'], URLS);
+  test('a list of agents is one line, and a User-Agent header is named by its token', async ({
+    place,
+  }) => {
+    const { stderr } = await place.run('--robots-dir robots -a @ai-training', URLS);
     expect(said(stderr)).toEqual([
       expect.stringMatching(
         /^no robots.txt here has a group for \d\d of \d\d agents \(ClaudeBot, anthropic-ai, Claude-Web, …\), so/,
@@ -97,20 +98,22 @@ describe('an agent that no robots.txt names', () => {
     expect(said(named.stderr)[1]).toContain('a group for bingbot, so');
   });
 
-  test('in check and diff the place is one robots.txt, and a side may be the one that names it', async () => {
-    const place = workplace();
-    const { code, stderr } = await place.run(['check', 'robots/example.com', 'GTPBot', '/cc/']);
+  test('in check and diff the place is one robots.txt, and a side may be the one that names it', async ({
+    place,
+  }) => {
+    const { code, stderr } = await place.run('check robots/example.com GTPBot /cc/');
     expect(code).toBe(0);
     expect(said(stderr)).toEqual([
       'warning: robots/example.com has no group for GTPBot, so "*" decides everywhere. Did you mean GPTBot?',
     ]);
     place.write('new.txt', 'User-agent: Mine\nDisallow: /\n');
-    const changed = await place.run(['diff', 'robots/example.com', 'new.txt', '-a', 'Mine']);
+    const changed = await place.run('diff robots/example.com new.txt -a Mine');
     expect(changed.stderr).not.toContain('has a group');
   });
 
-  test('compile --shards finds an agent in any shard, and --only N says nothing', async () => {
-    const place = workplace();
+  test('compile --shards finds an agent in any shard, and --only N says nothing', async ({
+    place,
+  }) => {
     const compile = ['compile', '--robots-dir', 'robots', '--shards', '2', '-o', 'd', '-a'];
     const both = await place.run([...compile, 'CCBot,GTPBot']);
     expect(said(both.stderr)[0]).toContain('a group for GTPBot, so');
@@ -213,8 +216,9 @@ describe('a source or table without hosts', () => {
     }
   });
 
-  test('is not one in which a shard, a choice of hosts or a fetch leaves nothing', async () => {
-    const place = workplace();
+  test('is not one in which a shard, a choice of hosts or a fetch leaves nothing', async ({
+    place,
+  }) => {
     for (const only of ['0', '1', '2', '3', 'manifest']) {
       const args = [
         'compile',
@@ -230,24 +234,23 @@ describe('a source or table without hosts', () => {
       expect((await place.run(args)).code, only).toBe(0);
     }
     place.write('hosts.txt', 'new.example\n');
-    const audit = await place.run(['audit', '--table', 'd', '--hosts', 'hosts.txt']);
+    const audit = await place.run('audit --table d --hosts hosts.txt');
     expect(audit).toMatchObject({ code: 0, text: expect.stringContaining('unknown') });
-    const parts = await place.run(['serve', '--table', 'd', '--parts', '3']);
+    const parts = await place.run('serve --table d --parts 3');
     expect(parts).toMatchObject({ code: 0, stderr: '' });
-    expect((await place.run(['--robots-dir', 'new', '--fetch'], '')).code).toBe(0);
+    expect((await place.run('--robots-dir new --fetch', '')).code).toBe(0);
   });
 
-  test('names the option that left everything out', async () => {
-    const place = new Workplace();
+  test('names the option that left everything out', async ({ empty: place }) => {
     place.write('robots/https/a.example/robots.txt', robotsOf('/'));
     place.write(
       'robots/https/a.example/robots.json',
       '{"accessResult":"successful","status":200,"usableUntil":"2020-01-01T00:00:00Z"}',
     );
-    const stale = await place.run(['--robots-dir', 'robots', '--stale', 'unknown'], URLS);
+    const stale = await place.run('--robots-dir robots --stale unknown', URLS);
     expect(stale).toMatchObject({ code: 2, stderr: expect.stringContaining('--stale unknown') });
     place.write('c.warc', captureOf('https://a.example/robots.txt', responseOf(200, '')));
-    const early = await place.run(['--robots-dir', 'c.warc', '--as-of', '2001-01-01'], URLS);
+    const early = await place.run('--robots-dir c.warc --as-of 2001-01-01', URLS);
     expect(early).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Use a later --as-of'),
@@ -365,7 +368,7 @@ describe('a run that decides nothing names', () => {
   ])('%s', async (_, input, options, cause) => {
     const place = workplace();
     place.write('robots/https/s.example/robots.txt', robotsOf('/'));
-    await place.run(['compile', '-q', '--robots-dir', 'robots', '--shards', '5', '-o', 'd']);
+    await place.run('compile -q --robots-dir robots --shards 5 -o d');
     for (const source of [
       ['--robots-dir', 'robots'],
       ['--table', 'd'],
@@ -388,19 +391,18 @@ describe('a run that decides nothing names', () => {
 
   test('an authority with an answer is no example', async () => {
     const input = `https://example.com/\n${'https://far.example/\n'.repeat(1200)}`;
-    const { stderr } = await workplace().run(['--robots-dir', 'robots'], input);
+    const { stderr } = await workplace().run('--robots-dir robots', input);
     expect(said(stderr).at(-1)).toContain('for their hosts, such as https://far.example. Check');
   });
 
-  test('a column of Parquet', async () => {
-    const place = workplace();
+  test('a column of Parquet', async ({ place }) => {
     const text = (name: string, data: string[]) => ({ name, data, type: 'STRING' as const });
     const columnData = [
       text('url', ['a', 'b', 'c']),
       text('page', objects.map(({ page }) => page.link).concat('https://example.com/')),
     ];
     place.write('u.parquet', new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 2 })));
-    const { code, stderr } = await place.run(['--robots-dir', 'robots', 'u.parquet']);
+    const { code, stderr } = await place.run('--robots-dir robots u.parquet');
     expect(code).toBe(0);
     expect(said(stderr).at(-1)).toContain('The column "page" holds URLs. Use --url-field page');
   });
@@ -409,8 +411,7 @@ describe('a run that decides nothing names', () => {
 describe('--spreadsheet', () => {
   const VALUES = ['=1+1', '+1', '-1', '@x', 'a;=1', 'a;b', "'x", '=a,"b"'];
 
-  test('writes an apostrophe before what a spreadsheet would run', async () => {
-    const place = new Workplace();
+  test('writes an apostrophe before what a spreadsheet would run', async ({ empty: place }) => {
     const file = VALUES.map((value) => `Sitemap: ${value}\n`).join('');
     place.write('robots/-a.example', `${file}User-agent: *\nDisallow: /=\n`);
     place.write('other/-a.example', 'User-agent: *\nDisallow: /\n');
@@ -446,7 +447,7 @@ describe('--spreadsheet', () => {
         expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--format csv') });
       }
     }
-    const records = await place.run(['--robots-dir', 'robots', '--spreadsheet', 'urls.txt']);
+    const records = await place.run('--robots-dir robots --spreadsheet urls.txt');
     expect(records).toMatchObject({ code: 2, stderr: expect.stringContaining('--stats-by') });
   });
 });

@@ -13,7 +13,7 @@ describe('robots-filter lint', () => {
     const place = workplace();
     place.write('r.txt', BAD);
     place.write('good.txt', 'User-agent: *\nDisallow: /private/\n');
-    const { code, text, stderr } = await place.run(['lint', 'r.txt']);
+    const { code, text, stderr } = await place.run('lint r.txt');
     expect(code).toBe(1);
     expect(lines(text).slice(0, 4)).toEqual([
       'r.txt:2:11: error: The pattern "private" begins with neither "/" nor "*", and matches nothing (RFC 9309 section 2.2.2). [pattern-without-slash]',
@@ -22,7 +22,7 @@ describe('robots-filter lint', () => {
       '    = fix: Write "/private", or "*private" for any place in the path.',
     ]);
     expect(stderr).toBe('robots-filter: 1 file: 1 error, 0 warnings, 1 note\n');
-    const good = await place.run(['lint', '--quiet', 'good.txt']);
+    const good = await place.run('lint --quiet good.txt');
     expect(good).toMatchObject({ code: 0, text: '', stderr: '' });
   });
 
@@ -30,19 +30,10 @@ describe('robots-filter lint', () => {
     const place = workplace();
     place.write('r.txt', 'User-agent: *\nDisallow: /\n');
     const [free, bounded, off, opinions] = await Promise.all([
-      place.run(['lint', 'r.txt']),
-      place.run(['lint', '--max-warnings', '0', 'r.txt']),
-      place.run(['lint', '--max-warnings=0', '--disable', 'everything-denied', 'r.txt']),
-      place.run([
-        'lint',
-        '--format',
-        'summary',
-        '--enable',
-        'trailing-slash',
-        '--severity',
-        'error',
-        'robots',
-      ]),
+      place.run('lint r.txt'),
+      place.run('lint --max-warnings 0 r.txt'),
+      place.run('lint --max-warnings=0 --disable everything-denied r.txt'),
+      place.run('lint --format summary --enable trailing-slash --severity error robots'),
     ]);
     expect([free.code, bounded.code, off.code]).toEqual([0, 1, 0]);
     expect(free.text).toContain('[everything-denied]');
@@ -58,7 +49,7 @@ describe('robots-filter lint', () => {
       '{"host":"c.example","robots":"Disallow: /"}\n{"host":"d.example","status":404}\nnoise\n',
     );
     place.write('some/a.warc', 'WARC/1.0\r\n');
-    const { code, text, stderr } = await place.run(['lint', '--format', 'json', 'some']);
+    const { code, text, stderr } = await place.run('lint --format json some');
     const findings = lines(text).map((line) => JSON.parse(line));
     expect(code).toBe(1);
     expect(findings).toMatchObject([
@@ -182,7 +173,7 @@ describe('robots-filter lint', () => {
       { ruleId: 'html', level: 'error' },
     ]);
     place.write('r.ndjson', `${JSON.stringify({ host: 'a.example', robots: BAD })}\n`);
-    const records = await place.run(['lint', '--format', 'sarif', 'r.ndjson']);
+    const records = await place.run('lint --format sarif r.ndjson');
     // The lines of a robots.txt are not those of the file of records.
     expect(JSON.parse(records.text).runs[0].results[0].locations).toEqual([
       {
@@ -198,11 +189,11 @@ describe('robots-filter lint', () => {
   it('fixes files that are named, and nothing else', async () => {
     const place = workplace();
     place.write('r.txt', BAD);
-    const fixed = await place.run(['lint', '--fix', '--opinions', 'r.txt']);
+    const fixed = await place.run('lint --fix --opinions r.txt');
     expect(place.read('r.txt')).toBe('User-agent: GPTBot\nDisallow: private\nDisallow: /a\n');
     expect(fixed.stderr).toContain('r.txt: 2 edits');
     expect(fixed.text).toContain('r.txt:2:11: error');
-    const refused = await place.run(['lint', '--fix', 'robots']);
+    const refused = await place.run('lint --fix robots');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('Name the robots.txt itself');
   });
@@ -249,16 +240,16 @@ describe('robots-filter lint', () => {
     const place = workplace();
     place.write('cache/a.example', 'Disalow: /\n');
     place.write('cache/README.md', 'No robots.txt\n');
-    expect((await place.run(['lint', 'cache'])).code).toBe(1);
+    expect((await place.run('lint cache')).code).toBe(1);
     mkdirSync(join(place.path, 'cache/b.example/robots.txt'), { recursive: true });
     symlinkSync('nowhere', join(place.path, 'cache/c.example'));
     symlinkSync('d.example', join(place.path, 'cache/d.example'));
-    const { code, text, stderr } = await place.run(['lint', '--format', 'summary', 'cache']);
+    const { code, text, stderr } = await place.run('lint --format summary cache');
     expect({ code, text }).toEqual({ code: 2, text: 'misspelt-record\terror\t1\t1\n' });
     const message =
       'robots-filter: 3 robots.txt files could not be read: cache/b.example/robots.txt and 2 more. Mend, replace or remove such a file';
     expect(lines(stderr).at(-1)).toBe(message);
-    const quiet = await place.run(['lint', '--quiet', '--format', 'summary', 'cache']);
+    const quiet = await place.run('lint --quiet --format summary cache');
     expect(quiet).toMatchObject({ code: 2, stderr: `${message}\n` });
   });
 
@@ -278,7 +269,7 @@ describe('robots-filter lint', () => {
   it('finds a binary body in a directory, which a crawler reads as text', async () => {
     const place = workplace();
     place.write('cache/a.example', Buffer.alloc(100, 1));
-    const { code, text, stderr } = await place.run(['lint', '--format', 'summary', 'cache']);
+    const { code, text, stderr } = await place.run('lint --format summary cache');
     expect({ code, text }).toEqual({ code: 1, text: 'another-format\terror\t1\t1\n' });
     expect(stderr).toContain('every URL of a.example is allowed');
   });
@@ -286,7 +277,7 @@ describe('robots-filter lint', () => {
   it('fails if the body of a file in a directory is compressed', async () => {
     const place = workplace();
     place.write('cache/a.example', gzipSync('User-agent: *\n'));
-    const { code, stderr } = await place.run(['lint', '--quiet', 'cache']);
+    const { code, stderr } = await place.run('lint --quiet cache');
     expect(code).toBe(2);
     expect(stderr).toContain('1 robots.txt file could not be read: cache/a.example. ');
   });
@@ -305,12 +296,12 @@ describe('robots-filter lint', () => {
 
   it('puts carets below wide characters, tabs and halves of long lines', async () => {
     const record = `Disallow:\t/界/${'😀'.repeat(60)}/a b`;
-    const { text } = await workplace().run(['lint', '-q', '-'], `User-agent: *\n${record}\n`);
+    const { text } = await workplace().run('lint -q -', `User-agent: *\n${record}\n`);
     const [, source = '', carets = ''] = lines(text);
     expect(source.endsWith('/a b')).toBe(true);
     expect(source).not.toContain('\ufffd');
     expect(widthOnTerminal(carets)).toBe(widthOnTerminal(source) - 1);
-    const short = await workplace().run(['lint', '-q', '-'], 'User-agent: *\nDisallow:\t/界 b\n');
+    const short = await workplace().run('lint -q -', 'User-agent: *\nDisallow:\t/界 b\n');
     expect(lines(short.text).slice(1, 3)).toEqual([
       '  2 | Disallow:    /界 b',
       '    |                 ^',

@@ -1,17 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type OpenInputOptions, openInput } from '../../src/pipeline/input/open.js';
 import { rawFrame } from '../files/zstd-frames.js';
-import { lines, type Workplace, workplace } from './command-line.js';
+import { lines, test, type Workplace } from './command-line.js';
 
 const RF = '$rf --robots-dir robots';
 const ALLOWED = 'https://example.com/';
 const DENIED = 'https://example.com/private/x';
 
-test('a file of one column has its header and quotes, compressed or not', async () => {
-  const place = workplace();
+test('a file of one column has its header and quotes, compressed or not', async ({ place }) => {
   const rows = `\ufeffurl\r\n"${DENIED}"\r\n${ALLOWED}\n"https://example.com/a,""b"""`;
   place.write('list.csv', rows);
   place.write('LIST.CSV.gz', gzipSync(rows));
@@ -36,8 +35,7 @@ test('a file of one column has its header and quotes, compressed or not', async 
   expect((await place.shell(`${RF} -q --input text plain.csv`)).text).toBe(piped);
 });
 
-test('a row with a second field is invalid, also if the column was named', async () => {
-  const place = workplace();
+test('a row with a second field is invalid, also if the column was named', async ({ place }) => {
   place.write('a.csv', `url\n${DENIED}\n${DENIED},x\n"${DENIED}",x\n"https://example.com/a,b"\n`);
   const run = (options: string) => place.shell(`${RF} --format verdicts ${options} a.csv`);
   const { text, stderr } = await run('');
@@ -66,8 +64,7 @@ async function formatOf(
   }
 }
 
-test('the content counts more than the name, and doubt is refused', async () => {
-  const place = workplace();
+test('the content counts more than the name, and doubt is refused', async ({ place }) => {
   const noComma = 'is CSV by its name, but its first line has';
   for (const [name, content, expected] of [
     ['a.csv', '', 'csv'],

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { lines, workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { lines, test, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 
@@ -49,8 +49,7 @@ describe('NDJSON: the same object with one more member', () => {
     );
   });
 
-  test('--allowed and --denied pass objects unchanged', async () => {
-    const place = workplace();
+  test('--allowed and --denied pass objects unchanged', async ({ place }) => {
     const allowed = ' {"n":1, "url" : "https://example.com/" } \n';
     const denied = '{"url":"https://example.com/private/","x":[1,{"y":null}]}\n';
     const input = `${allowed}${denied}{"n":1}\n`;
@@ -94,8 +93,7 @@ describe('NDJSON: the same object with one more member', () => {
     });
   });
 
-  test('the text of rules and sources is escaped', async () => {
-    const place = workplace();
+  test('the text of rules and sources is escaped', async ({ place }) => {
     place.write('robots/odd.example', 'user-agent: *\ndisallow: /"\\\u001b[31m\n');
     const { text } = await place.run(
       [...FILTER, '--explain'],
@@ -159,8 +157,7 @@ describe('JSON', () => {
     expect(flat.text).toBe('{"request.url":"https://example.com/private/","verdict":"deny"}\n');
   });
 
-  test('a name in quotes keeps its dots, in NDJSON, JSON and rows', async () => {
-    const place = workplace();
+  test('a name in quotes keeps its dots, in NDJSON, JSON and rows', async ({ place }) => {
     const both = (indent?: number) =>
       JSON.stringify(
         {
@@ -210,8 +207,7 @@ describe('JSON', () => {
     expect(lines(text).map((line) => JSON.parse(line).reason)).toEqual(['rule', 'no-rule']);
   });
 
-  test('--allowed writes records without the array around them', async () => {
-    const place = workplace();
+  test('--allowed writes records without the array around them', async ({ place }) => {
     const { text } = await place.run([...FILTER, '--allowed'], array);
     expect(text).toBe('{"url":"https://example.com/a"}\n');
     const again = await place.run([...FILTER, '--allowed', '--input', 'ndjson'], text);

@@ -5,25 +5,23 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { captureOf, membersOf, responseOf } from '../warc/warc-bytes.js';
-import { lines, workplace } from './command-line.js';
+import { lines, test, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 const URLS = 'https://example.com/private/\nhttps://example.com/\n';
 const VERDICTS = 'deny\thttps://example.com/private/\nallow\thttps://example.com/\n';
 
 describe('--output', () => {
-  test('writes the file, and nothing to standard output', async () => {
-    const place = workplace();
+  test('writes the file, and nothing to standard output', async ({ place }) => {
     const { code, text } = await place.run([...FILTER, '-o', 'out.txt'], URLS);
     expect({ code, text }).toEqual({ code: 0, text: '' });
     expect(place.read('out.txt')).toBe(VERDICTS);
     expect(place.names()).toEqual(['out.txt', 'robots']);
   });
 
-  test('with - writes to standard output', async () => {
-    const place = workplace();
+  test('with - writes to standard output', async ({ place }) => {
     expect((await place.run([...FILTER, '-o', '-'], URLS)).text).toBe(VERDICTS);
     expect(place.names()).toEqual(['robots']);
   });
@@ -40,8 +38,9 @@ describe('--output', () => {
     },
   );
 
-  test('replaces no file behind a descriptor, whatever the command and the name', async () => {
-    const place = workplace();
+  test('replaces no file behind a descriptor, whatever the command and the name', async ({
+    place,
+  }) => {
     place.write('urls.txt', URLS);
     symlinkSync('/dev/stdout', join(place.path, 'out'));
     symlinkSync('/dev/fd', join(place.path, 'fd'));
@@ -64,8 +63,7 @@ describe('--output', () => {
     expect(text).toBe(VERDICTS);
   });
 
-  test('refuses a socket, which no path opens', async () => {
-    const place = workplace();
+  test('refuses a socket, which no path opens', async ({ place }) => {
     const server = createServer().listen(join(place.path, 'socket'));
     await once(server, 'listening');
     const { code, stderr } = await place.run(['compile', ...FILTER, '-o', 'socket']);
@@ -74,8 +72,7 @@ describe('--output', () => {
     expect(stderr).toContain('socket: is a socket, which cannot be opened. Name a file or a pipe.');
   });
 
-  test('replaces a file and keeps its permissions and the link to it', async () => {
-    const place = workplace();
+  test('replaces a file and keeps its permissions and the link to it', async ({ place }) => {
     place.write(
       'real/out.txt',
       'old and longer than what comes after it, by some bytes at least\n',
@@ -95,8 +92,7 @@ describe('--output', () => {
   ])('compresses a file whose name ends in %s', (ending, decode) => {
     const name = `out${ending}`;
 
-    test('with all inputs in it, in their order', async () => {
-      const place = workplace();
+    test('with all inputs in it, in their order', async ({ place }) => {
       place.write('a.txt', URLS.repeat(20_000));
       place.write('b.txt', URLS);
       const { code, stderr } = await place.run([...FILTER, '-o', name, 'a.txt', 'b.txt']);
@@ -135,8 +131,7 @@ describe('--output', () => {
       },
     );
 
-    test('and keeps the old file if the new one cannot be completed', async () => {
-      const place = workplace();
+    test('and keeps the old file if the new one cannot be completed', async ({ place }) => {
       place.write(name, 'old');
       const failed = await place.run([...FILTER, '--strict', '-o', name], `${URLS}none\n`);
       expect(failed.code).toBe(2);
@@ -151,8 +146,7 @@ describe('--output', () => {
       }
     });
 
-    test('which may be a pipe', async () => {
-      const place = workplace();
+    test('which may be a pipe', async ({ place }) => {
       execFileSync('mkfifo', [join(place.path, name)]);
       place.write('urls.txt', URLS.repeat(100_000));
       const { stdout, stderr } = await place.shell(
@@ -163,8 +157,7 @@ describe('--output', () => {
     });
   });
 
-  test('creates the target of a dangling link', async () => {
-    const place = workplace();
+  test('creates the target of a dangling link', async ({ place }) => {
     mkdirSync(join(place.path, 'real'));
     mkdirSync(join(place.path, 'links'));
     symlinkSync('links/second', join(place.path, 'first'));
@@ -179,11 +172,10 @@ describe('--output', () => {
     expect(place.names()).toEqual(['astray', 'first', 'links', 'real', 'robots']);
   });
 
-  test('replaces no file that the verdicts depend on', async () => {
-    const place = workplace();
+  test('replaces no file that the verdicts depend on', async ({ place }) => {
     await place.run(['compile', ...FILTER, '-o', 'robots.table']);
     const table = place.read('robots.table');
-    const own = await place.run(['--table', 'robots.table', '-o', 'robots.table'], URLS);
+    const own = await place.run('--table robots.table -o robots.table', URLS);
     expect(own.code).toBe(2);
     expect(own.stderr).toContain('-o robots.table would replace --table robots.table');
     expect(place.read('robots.table')).toBe(table);
@@ -195,16 +187,14 @@ describe('--output', () => {
     expect(place.read(file)).toBe(source);
   });
 
-  test('may name the input', async () => {
-    const place = workplace();
+  test('may name the input', async ({ place }) => {
     place.write('urls.txt', URLS);
     const { code } = await place.run([...FILTER, 'urls.txt', '-o', 'urls.txt']);
     expect(code).toBe(0);
     expect(place.read('urls.txt')).toBe(VERDICTS);
   });
 
-  test('keeps only the old file if the run fails', async () => {
-    const place = workplace();
+  test('keeps only the old file if the run fails', async ({ place }) => {
     place.write('out.txt', 'old\n');
     const { code } = await place.run([...FILTER, '--strict', '-o', 'out.txt'], `${URLS}bad\n`);
     expect(code).toBe(2);
@@ -212,8 +202,7 @@ describe('--output', () => {
     expect(place.names()).toEqual(['out.txt', 'robots']);
   });
 
-  test('writes to a pipe instead of replacing it', async () => {
-    const place = workplace();
+  test('writes to a pipe instead of replacing it', async ({ place }) => {
     execFileSync('mkfifo', [join(place.path, 'fifo')]);
     place.write('urls.txt', URLS);
     const { text } = await place.shell('cat fifo & $rf --robots-dir robots urls.txt -o fifo; wait');
@@ -221,8 +210,7 @@ describe('--output', () => {
     expect(lstatSync(join(place.path, 'fifo')).isFIFO()).toBe(true);
   });
 
-  test('rejects a path that cannot be written to, with a remedy', async () => {
-    const place = workplace();
+  test('rejects a path that cannot be written to, with a remedy', async ({ place }) => {
     const missing = await place.run([...FILTER, '-o', 'none/out.txt'], URLS);
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain('none/out.txt: the directory does not exist');
@@ -250,8 +238,7 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(stderr).toBe('');
   });
 
-  test('in the other commands too', async () => {
-    const place = workplace();
+  test('in the other commands too', async ({ place }) => {
     const { text, stderr } = await place.shellAlone(
       '$rf compile --robots-dir robots -o t -q; $rf inspect t | head -1 | cut -c 1-5; echo $PIPESTATUS; $rf --help | true; echo $PIPESTATUS',
     );
@@ -259,16 +246,16 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(stderr).toBe('');
   });
 
-  test('a full disk is an error', async () => {
-    const place = workplace();
+  test('a full disk is an error', async ({ place }) => {
     place.write('urls.txt', URLS);
     const { code, stderr } = await place.shellAlone('$rf --robots-dir robots urls.txt > /dev/full');
     expect(code).toBe(2);
     expect(stderr).toContain('standard output: no space left on the device');
   });
 
-  test('a full disk is an error of the output of captures, and not of its input', async () => {
-    const place = workplace();
+  test('a full disk is an error of the output of captures, and not of its input', async ({
+    place,
+  }) => {
     const body = `user-agent: *\n${'#\n'.repeat(200_000)}`;
     const capture = captureOf('https://a.example/robots.txt', responseOf(200, body));
     place.write('a.warc.gz', membersOf([capture]));
@@ -290,8 +277,7 @@ describe('a closed output ends the run quietly with 0', () => {
     },
   );
 
-  test('a system error is not reported as an internal error', async () => {
-    const place = workplace();
+  test('a system error is not reported as an internal error', async ({ place }) => {
     place.write('urls.txt', URLS);
     const { code, stderr } = await place.shellAlone(
       'cat urls.txt | TMPDIR=/nonexistent $rf --fetch --robots-dir robots',

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { FILE } from '../../src/parquet/footer.js';
 import { i32, listOf, type ThriftStruct, text } from '../../src/parquet/thrift.js';
 import { fixturePath, withFooter } from '../parquet/parquet-fixtures.js';
-import { lines, Workplace } from './command-line.js';
+import { lines, test, Workplace } from './command-line.js';
 
 const RULES = 'User-agent: *\nDisallow: /a\n';
 
@@ -23,8 +23,9 @@ function parquetOf(columns: Record<string, (string | null)[]>, status?: number[]
   );
 }
 
-test('robots.txt files come from the rows of a Parquet file, alone or in a directory', async () => {
-  const place = new Workplace();
+test('robots.txt files come from the rows of a Parquet file, alone or in a directory', async ({
+  empty: place,
+}) => {
   const hosts = [
     'one.example',
     'two.example',
@@ -39,7 +40,7 @@ test('robots.txt files come from the rows of a Parquet file, alone or in a direc
   place.write('d/two.example', 'User-agent: *\nAllow: /\n');
   const urls =
     'https://one.example/a\nhttps://two.example/b\nhttp://three.example:8080/a\nhttps://five.example/\n';
-  const alone = await place.run(['--robots-dir', 'bodies.parquet', '--explain'], urls);
+  const alone = await place.run('--robots-dir bodies.parquet --explain', urls);
   expect(alone.code).toBe(0);
   expect(alone.text).toBe(
     'deny\thttps://one.example/a\trule\t2\tDisallow: /a\t*\tbodies.parquet:1\n' +
@@ -52,7 +53,7 @@ test('robots.txt files come from the rows of a Parquet file, alone or in a direc
     'warning: bodies.parquet:5',
     'warning: bodies.parquet:6',
   ]);
-  const directory = await place.run(['--robots-dir', 'd', '-q'], urls);
+  const directory = await place.run('--robots-dir d -q', urls);
   expect(directory.text.split('\n')[1]).toBe('allow\thttps://two.example/b');
   for (const threads of ['1', '3']) {
     const table = ['compile', '--robots-dir', 'd', '-q', '-o', `t${threads}`];
@@ -61,8 +62,9 @@ test('robots.txt files come from the rows of a Parquet file, alone or in a direc
   expect(place.read('t1')).toBe(place.read('t3'));
 });
 
-test('a status decides as in a record, and many rows keep their order', async () => {
-  const place = new Workplace();
+test('a status decides as in a record, and many rows keep their order', async ({
+  empty: place,
+}) => {
   const count = 2500;
   const hosts = Array.from({ length: count }, (_, row) => `h${row % 850}.example`);
   const bodies = hosts.map((_, row) =>
@@ -77,13 +79,14 @@ test('a status decides as in a record, and many rows keep their order', async ()
     if (status[deciding] === 503) return 'deny';
     return status[deciding] === 200 && String(row).startsWith(String(deciding)) ? 'deny' : 'allow';
   });
-  const { code, text } = await place.run(['--robots-dir', 'many.parquet', '-q'], urls.join('\n'));
+  const { code, text } = await place.run('--robots-dir many.parquet -q', urls.join('\n'));
   expect(code).toBe(0);
   expect(lines(text).map((line) => line.split('\t')[0])).toEqual(expected);
 });
 
-test('--host-column and --robots-column take the place of the usual names', async () => {
-  const place = new Workplace();
+test('--host-column and --robots-column take the place of the usual names', async ({
+  empty: place,
+}) => {
   const sites = ['one.example', 'https://two.example/robots.txt', 'https://three.example/page'];
   const pages = sites.map(() => 'https://other.example/page');
   const other = sites.map(() => 'User-agent: *\nDisallow: /\n');
@@ -124,8 +127,9 @@ test('--host-column and --robots-column take the place of the usual names', asyn
   }
 });
 
-test('a Parquet file without such columns, or a damaged one, is refused', async () => {
-  const place = new Workplace();
+test('a Parquet file without such columns, or a damaged one, is refused', async ({
+  empty: place,
+}) => {
   place.write('x.parquet', parquetOf({ domain: ['a.example'], text: ['x'] }));
   place.write('y.parquet', parquetOf({ name: ['a.example'], content: ['x'] }));
   place.write('z.parquet', readFileSync(fixturePath('delta.parquet')).subarray(0, -1));
@@ -266,8 +270,9 @@ test('a column that decides and cannot be read is refused, unless all is null', 
   }
 });
 
-test('a group in the place of a column is refused, and two columns of a name are', async () => {
-  const place = new Workplace();
+test('a group in the place of a column is refused, and two columns of a name are', async ({
+  empty: place,
+}) => {
   const file = Buffer.from(
     parquetOf({ host: ['a.example'], robots: ['x'], other: ['y'], third: ['z'] }, [200]),
   );
@@ -317,8 +322,7 @@ test('a group in the place of a column is refused, and two columns of a name are
   expect((await place.run(chosen, 'https://a.example/')).text).toContain('\tno-group');
 });
 
-test('a body in base64 wins over a text, as in records', async () => {
-  const place = new Workplace();
+test('a body in base64 wins over a text, as in records', async ({ empty: place }) => {
   const base64 = Buffer.from('User-agent: *\nDisallow: /b\n').toString('base64');
   place.write(
     'b.parquet',

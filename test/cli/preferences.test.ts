@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { Table } from '../../src/judge/table.js';
-import { lines, type Workplace, workplace } from './command-line.js';
+import { lines, test, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['CCBot', 'GPTBot'];
 
@@ -60,15 +60,7 @@ async function place(): Promise<{ place: Workplace; table: Table }> {
   for (const [host, body] of Object.entries(ROBOTS)) {
     made.write(`sites/${host}`, `${body.join('\n')}\n`);
   }
-  const compiled = await made.run([
-    'compile',
-    '-q',
-    '--records',
-    '--robots-dir',
-    'sites',
-    '-o',
-    't',
-  ]);
+  const compiled = await made.run('compile -q --records --robots-dir sites -o t');
   expect(compiled.code).toBe(0);
   return { place: made, table: await Table.open(join(made.path, 't')) };
 }
@@ -164,7 +156,7 @@ describe('--preferences', () => {
 
   test('a header comes out without records, and long inputs in order', async () => {
     const { place: at } = await place();
-    const empty = await at.run(['--table', 't', '--preferences', '--format', 'csv']);
+    const empty = await at.run('--table t --preferences --format csv');
     expect(empty.text).toBe('url,verdict,verdict_preferences\n');
     const urls = Array.from({ length: 30_000 }, (_, n) => `https://paths.example/img/${n}\n`);
     const long = await at.run(
@@ -179,8 +171,7 @@ describe('--preferences', () => {
     });
   });
 
-  test('preferences that are too long are replaced', async () => {
-    const at = workplace();
+  test('preferences that are too long are replaced', async ({ place: at }) => {
     const licences = Array.from({ length: 200 }, (_, n) => `License: https://a.example/${n}\n`);
     at.write('sites/a.example', `User-agent: *\nDisallow: /x\n${licences.join('')}`);
     const usages = Array.from({ length: 9_000 }, (_, n) => `Content-Usage: /${n} train-ai=n\n`);
@@ -196,9 +187,10 @@ describe('--preferences', () => {
     ]);
   });
 
-  test('a table without records, and options that do not fit, are refused', async () => {
-    const at = workplace();
-    await at.run(['compile', '-q', '--robots-dir', 'robots', '-o', 't']);
+  test('a table without records, and options that do not fit, are refused', async ({
+    place: at,
+  }) => {
+    await at.run('compile -q --robots-dir robots -o t');
     for (const [args, words] of [
       [['--table', 't'], 't keeps no preferences. Compile it with --records'],
       [['--robots-dir', 'robots', '--denied'], "cannot be used with option '--denied'"],

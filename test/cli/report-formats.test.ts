@@ -137,7 +137,7 @@ test('a diff has the same rows on a page as in NDJSON, and adds them up', async 
 
 test('a page without differences says so', async () => {
   const place = twoSides();
-  const { code, text } = await place.run(['diff', '-q', 'old', 'old', '--format', 'html']);
+  const { code, text } = await place.run('diff -q old old --format html');
   expect(code).toBe(0);
   expect(text).toContain('There is no difference.');
   expect(text).toContain('There is no row.');

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readRows, SHOWN } from '../../oracle/records.js';
 import { Authorities } from '../../src/fetch/authorities.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { rawFrame } from '../files/zstd-frames.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
-import { lines, workplace } from './command-line.js';
+import { lines, test, workplace } from './command-line.js';
 
 const RF = '$rf --robots-dir robots';
 const ALLOWED = 'https://example.com/fine';
@@ -174,8 +174,9 @@ describe('the first row', () => {
       return fields.at(-1);
     });
 
-  test('counts without a header, with and without the number of the column; in each input', async () => {
-    const place = workplace();
+  test('counts without a header, with and without the number of the column; in each input', async ({
+    place,
+  }) => {
     place.write('a.csv', `\n${DENIED},1\n${ALLOWED}\n${ALLOWED},1,allow\n${ALLOWED},\n`);
     place.write('b.csv', `${DENIED},1,2\n${ALLOWED}\n${ALLOWED},1,2,3\n`);
     const expected = `${DENIED},1,deny\n${ALLOWED},,allow\n"${ALLOWED},1,allow",,invalid\n${ALLOWED},,allow\n`;
@@ -189,8 +190,7 @@ describe('the first row', () => {
     }
   });
 
-  test('may have 10,000 fields above many rows of one', async () => {
-    const place = workplace();
+  test('may have 10,000 fields above many rows of one', async ({ place }) => {
     const width = 10_000;
     const header = `url${',x'.repeat(width - 1)}\n`;
     const urls = Array.from({ length: 3000 }, (_, at) => (at % 3 === 0 ? DENIED : ALLOWED));
@@ -212,8 +212,7 @@ describe('the first row', () => {
     }
   });
 
-  test('of 16 MiB or with more than 1,048,576 fields is refused', async () => {
-    const place = workplace();
+  test('of 16 MiB or with more than 1,048,576 fields is refused', async ({ place }) => {
     const run = () => place.shell(`${RF} --input csv --no-header --url-field 1 list.csv`);
     place.write('list.csv', `${ALLOWED}${','.repeat(2 ** 20)}\n`);
     expect(await run()).toMatchObject({
@@ -235,8 +234,9 @@ describe('the first row', () => {
     ).toBe(true);
   });
 
-  test('ends a strict run at the first row with more fields, and the message says what to do', async () => {
-    const place = workplace();
+  test('ends a strict run at the first row with more fields, and the message says what to do', async ({
+    place,
+  }) => {
     place.write('list.csv', `url,x\n${ALLOWED}\n${DENIED},1,allow\n${ALLOWED},1\n`);
     const strict = await place.shell(`${RF} --strict --threads 1 list.csv`);
     expect(strict.code).toBe(2);
@@ -248,8 +248,9 @@ describe('the first row', () => {
     expect(lines(stderr)[0]).toContain('Put quotes around a field that holds the delimiter');
   });
 
-  test('counts for rows with quotes within fields, at all places of blocks of 64 bytes', async () => {
-    const place = workplace();
+  test('counts for rows with quotes within fields, at all places of blocks of 64 bytes', async ({
+    place,
+  }) => {
     const rows: string[] = [];
     const expected: string[] = [];
     for (let fill = 1; fill < 140; fill++) {
@@ -277,8 +278,9 @@ describe('the first row', () => {
     expect(text.split('\n').slice(1, -1)).toEqual(expected);
   });
 
-  test('comes whole in quotes, however long, if it has more fields than the header', async () => {
-    const place = workplace();
+  test('comes whole in quotes, however long, if it has more fields than the header', async ({
+    place,
+  }) => {
     const long = `${ALLOWED},${'"'.repeat(2 * SHOWN)},${'x"y'.repeat(100_000)}`;
     place.write('list.csv', `url,x\n${long}\n${DENIED},\n`);
     for (const source of ['list.csv', '< list.csv', '< <(cat list.csv)']) {
@@ -288,8 +290,9 @@ describe('the first row', () => {
   });
 });
 
-test('a list to fetch has no URL in a row with more fields than the first row', async () => {
-  const place = workplace();
+test('a list to fetch has no URL in a row with more fields than the first row', async ({
+  place,
+}) => {
   place.write('list.csv', 'url,x\nhttps://a.example/,1,2\nhttps://b.example/\n');
   const input = await openInput(join(place.path, 'list.csv'), { format: 'csv' });
   const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 2 ** 24 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { Random } from '../random/random.js';
-import { lines, type Workplace, workplace } from './command-line.js';
+import { lines, test, type Workplace, workplace } from './command-line.js';
 
 const RF = '$rf --robots-dir robots';
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -133,8 +133,9 @@ describe('rows', () => {
     },
   );
 
-  test('as long as a batch, and a byte shorter or longer, change no row beside them', async () => {
-    const place = workplace();
+  test('as long as a batch, and a byte shorter or longer, change no row beside them', async ({
+    place,
+  }) => {
     const random = new Random(7);
     const rows: Row[] = [];
     for (const bytes of [65_536, 65_537, 2 ** 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1]) {
@@ -146,8 +147,9 @@ describe('rows', () => {
     await check(place, rows, ',', `cat rows | ${RF} $OPTIONS --threads 2 | cat`, 'two');
   });
 
-  test('of --max-line-bytes are judged; one byte more is invalid, and the next row is not', async () => {
-    const place = workplace();
+  test('of --max-line-bytes are judged; one byte more is invalid, and the next row is not', async ({
+    place,
+  }) => {
     for (const kind of [0, 1]) {
       for (const bytes of [2000, 300_000]) {
         const fits = rowsOfLength(bytes, kind);
@@ -166,8 +168,9 @@ describe('rows', () => {
     }
   });
 
-  test('without an end, or without the column, are invalid, and messages have their lines', async () => {
-    const place = workplace();
+  test('without an end, or without the column, are invalid, and messages have their lines', async ({
+    place,
+  }) => {
     place.write(
       'rows.csv',
       'url,note\nhttps://example.com/,"a\n\n\nb"\n\nhttps://example.com/,\n,x\nhttps://example.com/private/,\nhttps://example.com/,"open\nmore,',
@@ -186,8 +189,7 @@ describe('rows', () => {
     expect(strict).toMatchObject({ code: 2, stderr: expect.stringContaining('line 8: no URL') });
   });
 
-  test('are recognised by their content, compressed or not', async () => {
-    const place = workplace();
+  test('are recognised by their content, compressed or not', async ({ place }) => {
     const input = '\ufeffid,link\n1,https://example.com/private/\n2,https://example.com/\n';
     const expected =
       'id,link,verdict\n1,https://example.com/private/,deny\n2,https://example.com/,allow\n';
@@ -221,8 +223,7 @@ describe('rows', () => {
     });
   });
 
-  test('have the URL where --url-field says, by name or number', async () => {
-    const place = workplace();
+  test('have the URL where --url-field says, by name or number', async ({ place }) => {
     place.write('a.csv', 'from,to\nhttps://example.com/,https://example.com/private/\n');
     const verdictsOf = async (options: string) =>
       (await place.shell(`${RF} --input csv --format verdicts -q ${options} a.csv`)).text;
@@ -241,8 +242,7 @@ describe('rows', () => {
     }
   });
 
-  test('have two quotes for one in quoted fields only', async () => {
-    const place = workplace();
+  test('have two quotes for one in quoted fields only', async ({ place }) => {
     place.write('robots/quotes.example', 'User-agent: *\nDisallow: /*""\n');
     const url = 'https://quotes.example/';
     const fields = [`${url}""`, `"${url}"""`, `"${url}"""""`, `${url}"`];
@@ -251,8 +251,7 @@ describe('rows', () => {
     expect(text).toBe('deny\nallow\ndeny\nallow\n');
   });
 
-  test('get a column for each agent, and explanations in quotes', async () => {
-    const place = workplace();
+  test('get a column for each agent, and explanations in quotes', async ({ place }) => {
     place.write('a.csv', 'url\nhttps://example.com/private/\n');
     expect((await place.shell(`${RF} --input csv -a GPTBot,CCBot a.csv`)).text).toBe(
       'url,verdict_GPTBot,verdict_CCBot\nhttps://example.com/private/,deny,allow\n',
@@ -282,8 +281,9 @@ describe('rows', () => {
 });
 
 describe('--format', () => {
-  test('writes a line for each line of text and NDJSON, with several inputs and agents', async () => {
-    const place = workplace();
+  test('writes a line for each line of text and NDJSON, with several inputs and agents', async ({
+    place,
+  }) => {
     place.write('a.txt', 'https://example.com/\n\nnone\r\nhttps://example.com/private/');
     place.write(
       'b.ndjson',
@@ -303,8 +303,7 @@ describe('--format', () => {
 });
 
 describe('a carriage return', () => {
-  test('outside quotes makes the row invalid, and nothing beside it', async () => {
-    const place = workplace();
+  test('outside quotes makes the row invalid, and nothing beside it', async ({ place }) => {
     const good = 'https://example.com/private/';
     const rows: [string, string][] = [
       [`${good},x\n`, 'deny'],
@@ -328,8 +327,9 @@ describe('a carriage return', () => {
     expect(denied.text).toBe(`url,note\n${expected.join('')}\n`);
   });
 
-  test('before the line end is outside quotes, too; at the end of the input it ends the row', async () => {
-    const place = workplace();
+  test('before the line end is outside quotes, too; at the end of the input it ends the row', async ({
+    place,
+  }) => {
     const rows = 'url,x\nhttps://example.com/private/x,b\r\r\n\r\r\n\r\n"\r",\x01\r\r\n';
     place.write('list.csv', `${rows}https://example.com/private/x,b\r`);
     const { text } = await place.shell(`${RF} list.csv`);
@@ -345,8 +345,7 @@ describe('a carriage return', () => {
     expect((await place.shell(`${RF} list.csv`)).text).toBe('');
   });
 
-  test('lines above the header are refused, and two columns of one name', async () => {
-    const place = workplace();
+  test('lines above the header are refused, and two columns of one name', async ({ place }) => {
     const rows = 'https://example.com/private/,3\nhttps://example.com/a,5\n';
     const below = `Landing Page,url\n3,https://example.com/\n`;
     for (const [content, message] of [
@@ -376,8 +375,7 @@ describe('a carriage return', () => {
     }
   });
 
-  test('in a header is refused; as its line end it is not', async () => {
-    const place = workplace();
+  test('in a header is refused; as its line end it is not', async ({ place }) => {
     place.write('mac.csv', 'url,note\rhttps://example.com/private/,x\r');
     expect(await place.shell(`${RF} --input csv --header mac.csv`)).toMatchObject({
       code: 2,
@@ -392,8 +390,7 @@ describe('a carriage return', () => {
 });
 
 describe('headers', () => {
-  test('may follow empty lines, which count as lines', async () => {
-    const place = workplace();
+  test('may follow empty lines, which count as lines', async ({ place }) => {
     place.write('list.csv', '\n\r\nurl,note\n\nmailto:x,y\nhttps://example.com/private/,x\n');
     const { text, stderr } = await place.shell(`${RF} --input csv list.csv`);
     expect(text).toBe(
@@ -402,8 +399,9 @@ describe('headers', () => {
     expect(stderr).toContain('list.csv, line 5: not an http');
   });
 
-  test('of several inputs may differ in their line ends, and lack one; empty inputs have none', async () => {
-    const place = workplace();
+  test('of several inputs may differ in their line ends, and lack one; empty inputs have none', async ({
+    place,
+  }) => {
     place.write('empty.csv', '\n');
     place.write('header.csv', 'url,note');
     place.write('unix.csv', 'url,note\nhttps://example.com/,x');
@@ -421,8 +419,7 @@ describe('headers', () => {
 });
 
 describe('a quote that is not closed', () => {
-  test('is refused in a header, and invalid in a record', async () => {
-    const place = workplace();
+  test('is refused in a header, and invalid in a record', async ({ place }) => {
     place.write('list.csv', 'url,"title\nhttps://example.com/private/x,1\n');
     const refused = await place.shell(`${RF} --strict list.csv`);
     expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });
@@ -433,8 +430,7 @@ describe('a quote that is not closed', () => {
 });
 
 describe('--stats', () => {
-  test('counts the bytes of rows and JSON as they came', async () => {
-    const place = workplace();
+  test('counts the bytes of rows and JSON as they came', async ({ place }) => {
     const rows = `url,x\n${`https://example.com/private/x,"${'\n'.repeat(9)}"\r\n`.repeat(200)}`;
     place.write('list.csv', rows);
     place.write('list.csv.gz', gzipSync(rows));
@@ -480,8 +476,7 @@ describe('a first row', () => {
     }
   });
 
-  test('may be of any form if --no-header and --url-field say the column', async () => {
-    const place = workplace();
+  test('may be of any form if --no-header and --url-field say the column', async ({ place }) => {
     const long = `https://example.com/private/x,${'n'.repeat(2 * FIRST_ROW_BYTES)}`;
     place.write('list.csv', `${long}\n`);
     const { text } = await place.shell(`${RF} --no-header --url-field 1 list.csv`);

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { RobotsFilterError } from '../../src/base/errors.js';
 import { requireNode } from '../../src/cli/program.js';
-import { workplace } from './command-line.js';
+import { test } from './command-line.js';
 
 test('Deno and Bun are refused', () => {
   expect(() => requireNode(process.versions)).not.toThrow();
@@ -16,8 +16,7 @@ test('Deno and Bun are refused', () => {
 });
 
 // Node ends with success when nothing is left that could wake a run.
-test('a process that ends in the middle of a run fails', async () => {
-  const place = workplace();
+test('a process that ends in the middle of a run fails', async ({ place }) => {
   place.write('robots/example.com', 'User-agent: *\nDisallow: /a\n');
   place.write('urls.txt', 'https://example.com/a\n');
   place.write(

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { ended, workplace } from './command-line.js';
+import { expect } from 'vitest';
+import { ended, test, workplace } from './command-line.js';
 
 // Node connects a child process to its parent by sockets.
 
@@ -35,13 +35,12 @@ test.each([-1, 0, 1])('the number of bytes that are read ahead, plus %i', async 
   const last = `${ALLOWED}${'y'.repeat(rest - ALLOWED.length - 1)}\n`;
   const input = line.repeat(lines) + last;
   expect(input).toHaveLength(START_BYTES + more);
-  const { code, text } = await place.runAlone(['--robots-dir', 'robots'], input);
+  const { code, text } = await place.runAlone('--robots-dir robots', input);
   expect(code).toBe(0);
   expect(text === `${`deny\t${line}`.repeat(lines)}allow\t${last}`).toBe(true);
 });
 
-test('a socket that is silent at first and then closes without a byte', async () => {
-  const place = workplace();
+test('a socket that is silent at first and then closes without a byte', async ({ place }) => {
   const child = place.start(['--robots-dir', 'robots']);
   const end = ended(child);
   await wait(100);

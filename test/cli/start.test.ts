@@ -18,7 +18,7 @@ async function workplaceWithTable(): Promise<Workplace> {
   const workplace = new Workplace();
   workplace.write('robots/example.com.txt', 'User-agent: *\nDisallow: /private\n');
   workplace.write('urls.txt', 'https://example.com/private\n');
-  const compiled = await workplace.run(['compile', '--robots-dir', 'robots', '-o', 'hosts.table']);
+  const compiled = await workplace.run('compile --robots-dir robots -o hosts.table');
   expect(compiled.code).toBe(0);
   return workplace;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   formatBytes,
   formatCount,
@@ -9,7 +9,7 @@ import {
   formatTimeLeft,
 } from '../../src/cli/report/numbers.js';
 import { describeFilterProgress } from '../../src/cli/report/statistics.js';
-import { lines, MAIN, workplace } from './command-line.js';
+import { lines, MAIN, test, workplace } from './command-line.js';
 
 const INPUT = [
   'https://example.com/',
@@ -57,8 +57,9 @@ describe('--stats', () => {
     expect(stderr).toMatch(/^records +4 read, at most 4 written$/m);
   });
 
-  test('of a run that ends before its file is whole say that none was written', async () => {
-    const place = workplace();
+  test('of a run that ends before its file is whole say that none was written', async ({
+    place,
+  }) => {
     const args = ['--robots-dir', 'robots', '--stats', '--strict', '--threads', '1', '-o', 'out'];
     const { code, stderr } = await place.run(args, INPUT);
     expect(code).toBe(2);
@@ -66,48 +67,31 @@ describe('--stats', () => {
     expect(place.names()).not.toContain('out');
   });
 
-  test('does not take the next argument as its value', async () => {
-    const place = workplace();
+  test('does not take the next argument as its value', async ({ place }) => {
     place.write('urls.txt', INPUT);
-    const { code, text } = await place.run(['--robots-dir', 'robots', '--stats', 'urls.txt']);
+    const { code, text } = await place.run('--robots-dir robots --stats urls.txt');
     expect(code).toBe(0);
     expect(lines(text)).toHaveLength(5);
   });
 
-  test('counts each of many hosts once', async () => {
-    const place = workplace();
+  test('counts each of many hosts once', async ({ place }) => {
     const hosts = Array.from({ length: 500 }, (_, index) => `host-${index * index}.example`);
     const robots = hosts.map((host) => JSON.stringify({ host, robots: '' }));
     place.write('robots.ndjson', robots.join('\n'));
     for (const count of [500, 321, 17]) {
       const urls = hosts.slice(-count).map((host) => `https://${host}/\n`);
       place.write('urls.txt', `${urls.join('')}${urls.join('')}https://other.example/\n`);
-      const { stderr } = await place.run([
-        '--robots-dir',
-        'robots.ndjson',
-        '-q',
-        '--stats=json',
-        'urls.txt',
-      ]);
+      const { stderr } = await place.run('--robots-dir robots.ndjson -q --stats=json urls.txt');
       expect(JSON.parse(stderr)).toMatchObject({ hosts: { table: 500, seen: count } });
     }
   });
 
-  test('--stats=json: one object, counts for each agent, all files together', async () => {
-    const place = workplace();
+  test('--stats=json: one object, counts for each agent, all files together', async ({ place }) => {
     place.write('one.txt', INPUT);
     place.write('two.ndjson', '{"url":"https://example.com/cc/"}\n{}\n');
-    const { stderr } = await place.run([
-      '--robots-dir',
-      'robots',
-      '-q',
-      '--stats=json',
-      '-a',
-      'CCBot,*',
-      '--denied',
-      'one.txt',
-      'two.ndjson',
-    ]);
+    const { stderr } = await place.run(
+      '--robots-dir robots -q --stats=json -a CCBot,* --denied one.txt two.ndjson',
+    );
     const { seconds, recordsPerSecond, bytesPerSecond, peakBytes, ...counts } = JSON.parse(stderr);
     expect(counts).toMatchObject({
       complete: true,
@@ -134,8 +118,7 @@ describe('--stats', () => {
 });
 
 describe.runIf(process.platform === 'linux')('peak memory', () => {
-  test('is that of the program, not of the program that starts it', async () => {
-    const place = workplace();
+  test('is that of the program, not of the program that starts it', async ({ place }) => {
     place.write('one.txt', INPUT);
     const held = 300e6;
     place.write(
@@ -156,10 +139,9 @@ describe.runIf(process.platform === 'linux')('peak memory', () => {
 });
 
 describe('--progress', () => {
-  test('without a terminal shows a line only on request', async () => {
-    const place = workplace();
-    expect((await place.run(['--robots-dir', 'robots', '-q'], INPUT)).stderr).toBe('');
-    const { stderr } = await place.runAlone(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
+  test('without a terminal shows a line only on request', async ({ place }) => {
+    expect((await place.run('--robots-dir robots -q', INPUT)).stderr).toBe('');
+    const { stderr } = await place.runAlone('--robots-dir robots -q --progress', INPUT);
     expect(stderr).toMatch(/^\d+ bytes, 5 records, [\d,]+\/s, 40\.0 % allowed\n$/);
   });
 
@@ -265,8 +247,7 @@ describe('a run with almost only unknown hosts warns, with the likely cause', ()
   });
 });
 
-test('--stats-by: every count is that of the records with --explain', async () => {
-  const place = workplace();
+test('--stats-by: every count is that of the records with --explain', async ({ place }) => {
   place.write('robots/https/example.com_8443/robots.txt', 'User-agent: *\nDisallow: /\n');
   const paths = ['/', '/private/a', '/cc/x', '/a.gif'];
   const hosts = [

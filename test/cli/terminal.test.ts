@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { actingOn } from '../random/controls.js';
-import { lines, workplace } from './command-line.js';
+import { lines, test, workplace } from './command-line.js';
 
 /**
  * util-linux's `script` runs a command on its own terminal; the `script` of macOS has other
@@ -11,8 +11,7 @@ import { lines, workplace } from './command-line.js';
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
 describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
-  test('standard input is announced, and ends with Ctrl-D', async () => {
-    const place = workplace();
+  test('standard input is announced, and ends with Ctrl-D', async ({ place }) => {
     const { text } = await place.shellAlone(
       `export NO_COLOR=1; { sleep 0.3; printf 'https://example.com/private/\\n'; sleep 0.3; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
     );
@@ -20,8 +19,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     expect(text).toContain('deny\thttps://example.com/private/\r\n');
   });
 
-  test('the progress line is overwritten, and removed at the end', async () => {
-    const place = workplace();
+  test('the progress line is overwritten, and removed at the end', async ({ place }) => {
     // The input stays open until the line has been seen.
     const input =
       "{ echo https://example.com/; until grep -q '1 records' log; do sleep 0.1; done; }";
@@ -37,8 +35,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     expect(place.read('out')).toBe('allow\thttps://example.com/\n');
   });
 
-  test('--no-progress', async () => {
-    const place = workplace();
+  test('--no-progress', async ({ place }) => {
     const { text } = await place.shellAlone(
       `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots --no-progress -o out" /dev/null < /dev/null`,
     );
@@ -54,8 +51,9 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     Buffer.from([0x9b, 0x0a]),
   ]);
 
-  test('control characters of a record are escaped; a pipe and a file get every byte', async () => {
-    const place = workplace();
+  test('control characters of a record are escaped; a pipe and a file get every byte', async ({
+    place,
+  }) => {
     place.write('urls', HOSTILE);
     place.write(
       'rows.ndjson',
@@ -82,8 +80,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     expect(Buffer.from(place.read('out'))).toEqual(Buffer.from(HOSTILE.toString()));
   });
 
-  test('control characters of rules, hosts and agents are escaped', async () => {
-    const place = workplace();
+  test('control characters of rules, hosts and agents are escaped', async ({ place }) => {
     const robots = Buffer.concat([
       Buffer.from('User-agent: *\nDisallow: /\u001b[31m\u009b\u202e'),
       Buffer.from([0x9b, 0x0a]),
@@ -225,8 +222,7 @@ describe.skipIf(!HAS_SCRIPT)('for people', () => {
     expect(audit).not.toContain('too narrow');
   });
 
-  test('an interrupt removes the progress line', async () => {
-    const place = workplace();
+  test('an interrupt removes the progress line', async ({ place }) => {
     const { text } = await place.shellAlone(
       [
         `mkfifo pipe; exec 3<>pipe; echo https://example.com/ >&3`,
@@ -243,11 +239,10 @@ describe.skipIf(!HAS_SCRIPT)('for people', () => {
 });
 
 describe('standard error', () => {
-  test('a line end in a name cannot forge a message', async () => {
-    const place = workplace();
+  test('a line end in a name cannot forge a message', async ({ place }) => {
     const name = 'x\nrobots-filter: all is well';
     place.write(`robots/${name}`, '');
-    const warned = await place.run(['--robots-dir', 'robots'], '');
+    const warned = await place.run('--robots-dir robots', '');
     expect(warned.code).toBe(0);
     expect(lines(warned.stderr)).toEqual([
       expect.stringContaining('warning: robots/x\\x0arobots-filter: all is well: '),

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { lines, workplace } from './command-line.js';
+import { describe, expect } from 'vitest';
+import { lines, test, workplace } from './command-line.js';
 
 const INPUT = [
   'https://example.com/a\r',
@@ -27,11 +27,11 @@ describe('text: VERDICT, tab, URL', () => {
       [''],
     ]);
     expect(all.stderr).toContain("tr '\\r' '\\n' < FILE | robots-filter");
-    expect((await place.run(['--robots-dir', 'robots', '--allowed'], list)).text).toBe('');
+    expect((await place.run('--robots-dir robots --allowed', list)).text).toBe('');
   });
 
   test('every record once, in order, byte for byte; empty lines are skipped; a last line without newline counts', async () => {
-    const { code, text } = await workplace().run(['--robots-dir', 'robots'], INPUT);
+    const { code, text } = await workplace().run('--robots-dir robots', INPUT);
     expect(code).toBe(0);
     expect(text).toBe(
       [
@@ -47,15 +47,16 @@ describe('text: VERDICT, tab, URL', () => {
     );
   });
 
-  test('the word mustard where a tar archive has its mark is text, in a list and in a robots.txt', async () => {
-    const place = workplace();
+  test('the word mustard where a tar archive has its mark is text, in a list and in a robots.txt', async ({
+    place,
+  }) => {
     const filling = '#'.repeat(255);
     place.write('robots/m.example', `${filling}\nmustard\nUser-agent: *\nDisallow: /mustard\n`);
     const list = `https://m.example/?${'a'.repeat(237)}mustard\nhttps://m.example/mustard\n`;
     expect([place.read('robots/m.example').indexOf('ustar'), list.indexOf('ustar')]).toEqual([
       257, 257,
     ]);
-    const { text } = await place.run(['--robots-dir', 'robots'], list);
+    const { text } = await place.run('--robots-dir robots', list);
     expect(text.split('\n').map((line) => line.split('\t')[0])).toEqual(['allow', 'deny', '']);
   });
 
@@ -64,14 +65,14 @@ describe('text: VERDICT, tab, URL', () => {
       'https://example.com/\xff\xfe\x80\nhttps://example.com/private/\xe9\n',
       'latin1',
     );
-    const { stdout } = await workplace().run(['--robots-dir', 'robots'], input);
+    const { stdout } = await workplace().run('--robots-dir robots', input);
     expect(stdout.toString('latin1')).toBe(
       'allow\thttps://example.com/\xff\xfe\x80\ndeny\thttps://example.com/private/\xe9\n',
     );
   });
 
   test('no input, no output', async () => {
-    const { code, text, stderr } = await workplace().run(['--robots-dir', 'robots'], '');
+    const { code, text, stderr } = await workplace().run('--robots-dir robots', '');
     expect({ code, text }).toEqual({ code: 0, text: '' });
     expect(stderr).toBe('robots-filter: warning: standard input has no records\n');
   });
@@ -91,7 +92,7 @@ describe('--allowed and --denied', () => {
   });
 
   test('--denied passes denied lines', async () => {
-    const { text } = await workplace().run(['--robots-dir', 'robots', '--denied', '-q'], INPUT);
+    const { text } = await workplace().run('--robots-dir robots --denied -q', INPUT);
     expect(text).toBe('https://example.com/private/x\nhttps://www.example.org/x.gif\n');
   });
 
@@ -123,8 +124,9 @@ describe('--unknown', () => {
 });
 
 describe('--agent', () => {
-  test('several agents, by commas or by repetition: one verdict for each, in the order given', async () => {
-    const place = workplace();
+  test('several agents, by commas or by repetition: one verdict for each, in the order given', async ({
+    place,
+  }) => {
     const input =
       'https://example.com/private/a.gif\nhttps://example.com/private/a\nhttp://other.example/\n';
     const expected =
@@ -161,7 +163,7 @@ describe('--explain', () => {
       'mailto:a@example.com',
       '',
     ].join('\n');
-    const { text } = await workplace().run(['--robots-dir', 'robots', '--explain'], input);
+    const { text } = await workplace().run('--robots-dir robots --explain', input);
     expect(text).toBe(
       [
         'deny\thttps://example.com/private/x\trule\t2\tDisallow: /private/\t*\texample.com',
@@ -187,8 +189,7 @@ describe('--explain', () => {
 });
 
 describe('--profile', () => {
-  test('google accepts lines that rfc9309 ignores', async () => {
-    const place = workplace();
+  test('google accepts lines that rfc9309 ignores', async ({ place }) => {
     place.write('robots/typo.example', 'user-agent: *\ndissallow: /a\n');
     const input = 'https://typo.example/a\n';
     const args = ['--robots-dir', 'robots', '--profile'];
@@ -237,8 +238,7 @@ describe('a line with a tab inside has columns', () => {
     );
   });
 
-  test('--explain, --stats and --strict name the reason', async () => {
-    const place = workplace();
+  test('--explain, --stats and --strict name the reason', async ({ place }) => {
     const args = ['--robots-dir', 'robots', '--input', 'text', '-q'];
     const explained = await place.run([...args, '--explain', '--stats=json'], `${PDF}\t17\n`);
     expect(explained.text).toBe(`invalid\t${PDF}\t17\ttab-in-line\t\t\t\t\n`);

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
-import { ended, lines, workplace } from './command-line.js';
+import { ended, lines, test, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {
   const { version } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   ) as { version: string };
-  const { code, text, stderr } = await workplace().run(['--version']);
+  const { code, text, stderr } = await workplace().run('--version');
   expect({ code, text, stderr }).toEqual({ code: 0, text: `${version}\n`, stderr: '' });
 });
 
 describe('--help', () => {
   test('names every option and command, with examples', async () => {
-    const { code, text, stderr } = await workplace().run(['--help']);
+    const { code, text, stderr } = await workplace().run('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const word of [
       '--robots-dir <dir>',
@@ -47,8 +47,9 @@ describe('--help', () => {
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
   });
 
-  test('of the filter names --fetch and leaves the other options of fetch to fetch --help', async () => {
-    const place = workplace();
+  test('of the filter names --fetch and leaves the other options of fetch to fetch --help', async ({
+    place,
+  }) => {
     const [filter, fetch] = await Promise.all(
       [['--help'], ['fetch', '--help']].map(async (words) => (await place.run(words)).text),
     );
@@ -109,7 +110,7 @@ describe('-h', () => {
   });
 
   test('of the filter has ten options, five examples and all commands', async () => {
-    const { text } = await workplace().run(['-h']);
+    const { text } = await workplace().run('-h');
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
@@ -119,10 +120,9 @@ describe('-h', () => {
     expect(text).toContain(`Commands: ${names.join(', ')}.`);
   });
 
-  test('overrides other options and does not run the command', async () => {
-    const place = workplace();
-    const { code, text } = await place.run(['--robots-dir', 'robots', '-qh', 'missing.txt']);
-    expect({ code, text }).toEqual({ code: 0, text: (await place.run(['-h'])).text });
+  test('overrides other options and does not run the command', async ({ place }) => {
+    const { code, text } = await place.run('--robots-dir robots -qh missing.txt');
+    expect({ code, text }).toEqual({ code: 0, text: (await place.run('-h')).text });
   });
 });
 
@@ -331,7 +331,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['agents -a GPTBot', 'agents GPTBot'],
   ])('robots-filter %s: the command that works', async (args, command) => {
     const here = place();
-    await here.run(['compile', '--robots-dir', 'robots', '-o', 't', '-q']);
+    await here.run('compile --robots-dir robots -o t -q');
     here.write('one.ndjson', '{"host":"a.example","robots":""}\n');
     const { code, text, stderr } = await here.run(args.split(' '));
     expect({ code, text }).toEqual({ code: 2, text: '' });
@@ -359,7 +359,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     );
     expect({ code, text }).toEqual({ code: 0, text: 'deny\thttps://example.com/a\n' });
     here.write('capture', capture);
-    const { stderr } = await here.run(['--robots-dir', 'capture'], 'https://example.com/a\n');
+    const { stderr } = await here.run('--robots-dir capture', 'https://example.com/a\n');
     expect(stderr).toContain('capture: ');
     expect(stderr).not.toContain('one robots.txt');
   });
@@ -375,16 +375,15 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
 
   test('a table instead of a directory or a list', async () => {
     const here = place();
-    await here.run(['compile', '--robots-dir', 'robots', '-o', 't', '-q']);
-    expect((await here.run(['--robots-dir', 't'])).stderr).toContain('t is a table. Use --table t');
-    expect((await here.run(['t', 'urls.txt'])).stderr).toContain(
+    await here.run('compile --robots-dir robots -o t -q');
+    expect((await here.run('--robots-dir t')).stderr).toContain('t is a table. Use --table t');
+    expect((await here.run('t urls.txt')).stderr).toContain(
       't is a table. Type: robots-filter --table t urls.txt',
     );
   });
 });
 
-test('--url-field is accepted if an input may have the member', async () => {
-  const here = workplace();
+test('--url-field is accepted if an input may have the member', async ({ place: here }) => {
   here.write('urls.txt', 'https://example.com/\n');
   here.write('empty.txt', '\n');
   here.write('list', '{"u":"https://example.com/"}\n');
@@ -400,14 +399,7 @@ test('--url-field is accepted if an input may have the member', async () => {
     const said = isEmpty ? 'robots-filter: warning: empty.txt has no records\n' : '';
     expect({ code, stderr }).toEqual({ code: 0, stderr: said });
   }
-  const { code, stderr } = await here.run([
-    'fetch',
-    '--robots-dir',
-    'c',
-    '--url-field',
-    'u',
-    'urls.txt',
-  ]);
+  const { code, stderr } = await here.run('fetch --robots-dir c --url-field u urls.txt');
   expect(code).toBe(2);
   expect(stderr).toContain('urls.txt is text, one URL per line');
 });

@@ -19,12 +19,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished } from 'vitest';
 import { Table } from '../../src/judge/table.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { cacheParts } from '../../src/sources/cache.js';
-import { ended, lines, Workplace, workplace } from '../cli/command-line.js';
+import { ended, lines, test, Workplace, workplace } from '../cli/command-line.js';
 import { closePools, fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 
 const files = new TemporaryFiles();
@@ -101,8 +101,7 @@ describe('an input file that is truncated while it is read', () => {
 });
 
 describe('an input that ends too early or cannot be read', () => {
-  test('is gzip truncated anywhere: exit 2, and the output is a prefix', async () => {
-    const place = workplace();
+  test('is gzip truncated anywhere: exit 2, and the output is a prefix', async ({ place }) => {
     const records = Array.from({ length: 3000 }, (_, i) => `https://example.com/${i}\n`);
     const whole = gzipSync(records.join(''));
     const all = `allow\t${records.join('allow\t')}`;
@@ -125,14 +124,15 @@ describe('an input that ends too early or cannot be read', () => {
     'is memory that the system refuses to read',
     async () => {
       const place = workplace();
-      const { code, text, stderr } = await place.run(['--robots-dir', 'robots', '/proc/self/mem']);
+      const { code, text, stderr } = await place.run('--robots-dir robots /proc/self/mem');
       expect({ code, text }).toEqual({ code: 2, text: '' });
       expect(stderr).toMatch(/^robots-filter: \/proc\/self\/mem: reading failed at byte 0/);
     },
   );
 
-  test('is a pipe whose writer dies in a line: the input ends there, and the line is a record', async () => {
-    const place = workplace();
+  test('is a pipe whose writer dies in a line: the input ends there, and the line is a record', async ({
+    place,
+  }) => {
     const line = `(printf 'https://example.com/a\\nhttps://exam'; kill -9 $BASHPID) | $rf --robots-dir robots`;
     const { code, text } = await place.shellAlone(line);
     expect(code).toBe(0);
@@ -159,8 +159,7 @@ describe('a table whose file changes', () => {
     ['is replaced', (path: string) => renameSync(files.file('no table'), path)],
     ['is deleted', (path: string) => rmSync(path)],
   ] as const) {
-    test(`has no effect after it was read into memory: it ${what}`, async () => {
-      const place = workplace();
+    test(`has no effect after it was read into memory: it ${what}`, async ({ place }) => {
       await writeTable(place, 'robots');
       const fifo = join(place.path, 'fifo');
       execFileSync('mkfifo', [fifo]);
@@ -185,8 +184,7 @@ describe('a table whose file changes', () => {
     });
   }
 
-  test('while it is read is refused, or is the old table or the new one', async () => {
-    const place = workplace();
+  test('while it is read is refused, or is the old table or the new one', async ({ place }) => {
     const path = join(place.path, 't');
     const whole: Buffer[] = [];
     for (const rule of ['/old', '/new']) {
@@ -229,8 +227,9 @@ describe('a robots.txt that is written to while it is read', () => {
 
   for (const [what, change, isRefused] of changes) {
     for (const when of ['before', 'after'] as const) {
-      test(`${what} ${when} the read: ${isRefused ? 'the file is skipped, with a warning' : 'the opened file counts'}`, async () => {
-        const place = new Workplace();
+      test(`${what} ${when} the read: ${isRefused ? 'the file is skipped, with a warning' : 'the opened file counts'}`, async ({
+        empty: place,
+      }) => {
         place.write('robots/a.example', whole);
         place.write('robots/b.example', whole);
         const path = join(place.path, 'robots/a.example');
@@ -291,8 +290,9 @@ describe('a file of robots.txt records that is truncated while it is read', () =
 });
 
 describe('a directory of robots.txt files with', () => {
-  test('names that are not UTF-8, everywhere: a warning for each; the other files count', async () => {
-    const place = new Workplace();
+  test('names that are not UTF-8, everywhere: a warning for each; the other files count', async ({
+    empty: place,
+  }) => {
     const strange = Buffer.from([0x68, 0xff, 0x2e, 0xc3]);
     const under = (...parts: (string | Buffer)[]) =>
       Buffer.concat([
@@ -308,7 +308,7 @@ describe('a directory of robots.txt files with', () => {
     symlinkSync(under(strange), under('link.example'));
     mkdirSync(under(Buffer.from([0xfe])));
     const urls = 'https://good.example/\nhttps://fine.example/\nhttps://link.example/\n';
-    const { code, text, stderr } = await place.run(['--robots-dir', 'robots'], urls);
+    const { code, text, stderr } = await place.run('--robots-dir robots', urls);
     expect(code).toBe(0);
     expect(lines(text).map((line) => line.split('\t')[0])).toEqual(['deny', 'deny', 'deny']);
     expect(stderr.match(/is not UTF-8/g)?.length ?? 0).toBeGreaterThan(0);
@@ -351,8 +351,7 @@ describe('a directory of robots.txt files with', () => {
     expect(refused.stderr).toContain('permission denied');
   });
 
-  test('two thousand files in one directory: all of them count', async () => {
-    const place = new Workplace();
+  test('two thousand files in one directory: all of them count', async ({ empty: place }) => {
     mkdirSync(join(place.path, 'robots'));
     for (let i = 0; i < 2_000; i++) {
       writeFileSync(
@@ -361,7 +360,7 @@ describe('a directory of robots.txt files with', () => {
       );
     }
     const urls = Array.from({ length: 2_000 }, (_, i) => `https://h${i}.example/${i % 14}\n`);
-    const { code, text } = await place.run(['--robots-dir', 'robots'], urls.join(''));
+    const { code, text } = await place.run('--robots-dir robots', urls.join(''));
     expect(code).toBe(0);
     const expected = urls.map((url, i) => `${i % 14 < 7 ? 'deny' : 'allow'}\t${url}`);
     expect(text === expected.join('')).toBe(true);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
-import { type Ended, MAIN, type Workplace, workplace } from '../cli/command-line.js';
+import { describe, expect } from 'vitest';
+import { type Ended, MAIN, test, type Workplace, workplace } from '../cli/command-line.js';
 
 const INDEX = fileURLToPath(new URL('../index.js', pathToFileURL(MAIN)));
 
@@ -38,8 +38,7 @@ describe('a working directory that has been deleted', () => {
     expect(run).toMatchObject({ stderr: '', text: `${count / 2}\n`, code: 0 });
   });
 
-  test('the filter, from file to file', async () => {
-    const place = workplace();
+  test('the filter, from file to file', async ({ place }) => {
     const [input, output] = [join(place.path, 'urls.txt'), join(place.path, 'out.txt')];
     const run = await inDeletedDirectory(
       place,
@@ -48,8 +47,7 @@ describe('a working directory that has been deleted', () => {
     expect(run).toMatchObject({ stderr: '', text: `${URLS / 2}\n`, code: 0 });
   });
 
-  test('compile, with more files than one thread compiles alone', async () => {
-    const place = workplace();
+  test('compile, with more files than one thread compiles alone', async ({ place }) => {
     const hosts = 3000;
     const records = Array.from({ length: hosts }, (_, index) =>
       JSON.stringify({
@@ -66,8 +64,7 @@ describe('a working directory that has been deleted', () => {
     expect(run.stderr).toContain('3,000 hosts');
   });
 
-  test('the stream of the library', async () => {
-    const place = workplace();
+  test('the stream of the library', async ({ place }) => {
     const program = `
       import { filterStream, parseAuthority, Table, TableBuilder } from '${pathToFileURL(INDEX).href}';
       const builder = new TableBuilder();
@@ -84,8 +81,7 @@ describe('a working directory that has been deleted', () => {
     expect(run).toMatchObject({ stderr: '', text: `${URLS / 2}\n`, code: 0 });
   });
 
-  test('a relative path names nothing', async () => {
-    const place = workplace();
+  test('a relative path names nothing', async ({ place }) => {
     const run = await inDeletedDirectory(
       place,
       'echo https://example.com/ | $rf --robots-dir robots',
@@ -104,8 +100,9 @@ describe('a working directory that has been deleted', () => {
     expect(run.stderr).toContain('cache: cannot be written');
   });
 
-  test('fetch into a relative path, in a directory that is deleted while it runs', async () => {
-    const place = workplace();
+  test('fetch into a relative path, in a directory that is deleted while it runs', async ({
+    place,
+  }) => {
     const run = await place.shellAlone(
       `mkdir gone && cd gone && { sleep 1; rmdir '${place.path}/gone'; echo http://127.0.0.1:9/; } |
         $rf fetch --allow-private --retries 0 --robots-dir cache -`,

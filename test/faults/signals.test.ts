@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Ended, lines, type Workplace, workplace } from '../cli/command-line.js';
+import { describe, expect, onTestFinished } from 'vitest';
+import { type Ended, lines, test, type Workplace } from '../cli/command-line.js';
 
 const SIGNAL_AT_CALL = fileURLToPath(new URL('signal-at-call.cjs', import.meta.url));
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -102,8 +102,7 @@ async function interrupt(
 }
 
 describe('a signal before each file system call', () => {
-  test('leaves the output of the filter either old or complete', async () => {
-    const place = workplace();
+  test('leaves the output of the filter either old or complete', async ({ place }) => {
     place.write('urls.txt', 'https://example.com/private/\nhttps://example.com/\n');
     const args = ['--robots-dir', 'robots', '-o', 'out.txt', 'urls.txt'];
     const calls = await callsOf(place, args);
@@ -112,8 +111,7 @@ describe('a signal before each file system call', () => {
     expect(found.old).toBeGreaterThan(calls.length / 2);
   });
 
-  test('leaves the output of threads either old or complete', async () => {
-    const place = workplace();
+  test('leaves the output of threads either old or complete', async ({ place }) => {
     // More batches than three threads have in flight.
     place.write('urls.txt', `https://example.com/${'path/'.repeat(20)}\n`.repeat(150_000));
     const args = ['--robots-dir', 'robots', '--threads', '3', '-o', 'out.txt', 'urls.txt'];
@@ -122,8 +120,7 @@ describe('a signal before each file system call', () => {
     expect(found.old).toBeGreaterThan(0);
   });
 
-  test('leaves a compressed output either old or complete', async () => {
-    const place = workplace();
+  test('leaves a compressed output either old or complete', async ({ place }) => {
     // More than one frame.
     place.write('urls.txt', 'https://example.com/private/\n'.repeat(200_000));
     const args = ['--robots-dir', 'robots', '-o', 'out.zst', 'urls.txt'];
@@ -133,8 +130,7 @@ describe('a signal before each file system call', () => {
     expect(found.old).toBeGreaterThan(some.length / 2);
   });
 
-  test('leaves the table either old or complete', async () => {
-    const place = workplace();
+  test('leaves the table either old or complete', async ({ place }) => {
     const args = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];
     const calls = await callsOf(place, args);
     expect(calls).toEqual(expect.arrayContaining(['open', 'write', 'sync', 'rename']));
@@ -143,8 +139,9 @@ describe('a signal before each file system call', () => {
     expect(found.complete).toBeGreaterThan(0);
   });
 
-  test('leaves neither incomplete files nor an old report in the directory of a fetch', async () => {
-    const place = workplace();
+  test('leaves neither incomplete files nor an old report in the directory of a fetch', async ({
+    place,
+  }) => {
     place.write('urls.txt', await robotsUrl());
     const store = join(place.path, 'store');
     const options = ['--allow-private', '--report', 'report', 'urls.txt'];

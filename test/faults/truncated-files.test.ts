@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Ended, ended, MAIN, type Workplace, workplace } from '../cli/command-line.js';
+import { describe, expect, onTestFinished } from 'vitest';
+import { type Ended, ended, MAIN, test, type Workplace, workplace } from '../cli/command-line.js';
 
 const TRUNCATE_AT_READ = fileURLToPath(new URL('truncate-at-read.cjs', import.meta.url));
 const OLD = 'as it was\n';
@@ -165,8 +165,7 @@ describe('a file that is truncated while it is read', () => {
 describe('a file that is truncated before or after it is read', () => {
   const way: Way = { content: objects, args: [...FILTER, 'FILE'], output: judgedObjects };
 
-  test('before it is opened: the rest is the input', async () => {
-    const place = workplace();
+  test('before it is opened: the rest is the input', async ({ place }) => {
     place.write('f', way.content);
     const left = lines(100, (index) => `${object(index)}\n`).length;
     const { code, text, stderr } = await runTruncated(place, way, 'f', { read: 'open', left });
@@ -176,8 +175,7 @@ describe('a file that is truncated before or after it is read', () => {
     expect(statSync(join(place.path, 'f')).size).toBe(left);
   });
 
-  test('after its last byte was read: the whole file was the input', async () => {
-    const place = workplace();
+  test('after its last byte was read: the whole file was the input', async ({ place }) => {
     place.write('f', way.content);
     const read = Buffer.byteLength(way.content);
     const { code, text, stderr } = await runTruncated(place, way, 'f', { read, left: 0 });
@@ -187,8 +185,9 @@ describe('a file that is truncated before or after it is read', () => {
   });
 });
 
-test('a file that is truncated between the two readings of --fetch is an error', async () => {
-  const place = workplace();
+test('a file that is truncated between the two readings of --fetch is an error', async ({
+  place,
+}) => {
   const server = createServer((_request, response) => {
     truncateSync(join(place.path, 'f'), 10);
     response.end('User-agent: *\nDisallow: /private/\n');

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
 import { isRedirect } from '../../src/http/url.js';
 import { Robots } from '../../src/library/index.js';
-import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
+import { fetchOnce, Loopback, ROBOTS, textOf, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -17,7 +17,7 @@ async function answerOf(status: number, options = {}): Promise<FetchResult> {
     response.writeHead(status);
     response.end(status === 204 || status === 304 ? undefined : ROBOTS);
   });
-  return fetchOnce(loopback.fetcher(options), server.authority());
+  return loopback.fetch(server, options);
 }
 
 describe('RFC 9309, 2.3.1.1: successful access', () => {
@@ -110,7 +110,7 @@ describe('RFC 9309, 2.3.1.4: "unreachable" status', () => {
         `HTTP/1.1 ${status} What\r\nContent-Length: 0\r\n\r\n`,
         'keep',
       );
-      const result = await fetchOnce(loopback.fetcher(), server.authority());
+      const result = await loopback.fetch(server);
       expect(result).toMatchObject({ accessResult: 'unreachable', status });
     });
   }
@@ -120,11 +120,8 @@ describe('RFC 9309, 2.3.1.4: "unreachable" status', () => {
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
       'keep',
     );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
-    expect(result).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'protocol-error' },
-    });
+    const result = await loopback.fetch(server);
+    expect(result).toMatchObject(unreachable('protocol-error'));
   });
 
   it('103 before the answer is passed by', async () => {
@@ -132,7 +129,7 @@ describe('RFC 9309, 2.3.1.4: "unreachable" status', () => {
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n#',
       'keep',
     );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({ accessResult: 'successful', status: 200 });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { addressKey, addressRefusal } from '../../src/base/addresses.js';
 import { permittedAddresses } from '../../src/fetch/resolver.js';
-import { fetchOnce, Loopback, ROBOTS } from './servers.js';
+import { fetchOnce, Loopback, ROBOTS, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -123,7 +123,7 @@ describe('hosts that may be connected to', () => {
 });
 
 describe('the fetcher connects to no private address, unless it is allowed to', () => {
-  const refused = { accessResult: 'unreachable', error: { code: 'address-refused' } };
+  const refused = unreachable('address-refused');
 
   for (const host of [
     '127.0.0.1',
@@ -135,12 +135,15 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
   ]) {
     for (const scheme of ['http', 'https', 'ftp'] as const) {
       it(`${scheme}://${host}`, async () => {
-        const server = await loopback.http((_request, response) => response.end(ROBOTS));
-        const result = await fetchOnce(loopback.fetcher({ allowPrivate: false }), {
-          scheme,
-          host,
-          port: server.port,
-        });
+        const server = await loopback.serving(ROBOTS);
+        const result = await loopback.fetch(
+          {
+            scheme,
+            host,
+            port: server.port,
+          },
+          { allowPrivate: false },
+        );
         expect(result).toMatchObject(refused);
         expect(server.connections).toBe(0);
       });
@@ -148,7 +151,7 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
   }
 
   it('a name that stands for one', async () => {
-    const server = await loopback.http((_request, response) => response.end(ROBOTS));
+    const server = await loopback.serving(ROBOTS);
     const fetcher = loopback.fetcher({
       allowPrivate: false,
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -160,7 +163,7 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
   });
 
   it('DNS rebinding: a name that was public when it was judged, and is private when it is asked again', async () => {
-    const server = await loopback.http((_request, response) => response.end(ROBOTS));
+    const server = await loopback.serving(ROBOTS);
     let questions = 0;
     const fetcher = loopback.fetcher({
       allowPrivate: false,
@@ -183,13 +186,11 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
   });
 
   it('after a redirect too, of any scheme', async () => {
-    const inner = await loopback.http((_request, response) => response.end(ROBOTS));
+    const inner = await loopback.serving(ROBOTS);
     // The first host is on loopback itself: allowed here, and only here, by the resolver's word for
     // it.
     for (const scheme of ['http', 'https', 'ftp']) {
-      const outer = await loopback.http((_request, response) =>
-        response.writeHead(302, { location: `${scheme}://inner.test:${inner.port}/` }).end(),
-      );
+      const outer = await loopback.redirecting(`${scheme}://inner.test:${inner.port}/`, 302);
       const asked: string[] = [];
       const fetcher = loopback.fetcher({
         resolve: async (host) => {

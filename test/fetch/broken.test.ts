@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fetchOnce, Loopback, ROBOTS } from './servers.js';
+import { fetchOnce, Loopback, ROBOTS, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -13,26 +13,20 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     const server = await loopback.raw(() => undefined);
     const authority = server.authority();
     await server.close();
-    const result = await fetchOnce(loopback.fetcher(), authority);
-    expect(result).toMatchObject({
-      accessResult: 'unreachable',
-      status: undefined,
-      error: { code: 'connect-failed' },
-    });
+    const result = await loopback.fetch(authority);
+    expect(result).toMatchObject(unreachable('connect-failed', { status: undefined }));
   });
 
   it('a name without an address, or whose name servers fail', async () => {
     const authority = { scheme: 'http', host: 'absent.test', port: undefined } as const;
     const none = loopback.fetcher({ resolve: async () => [] });
-    expect(await fetchOnce(none, authority)).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'dns-failed', message: 'absent.test has no address' },
-    });
+    expect(await fetchOnce(none, authority)).toMatchObject(
+      unreachable('dns-failed', { message: 'absent.test has no address' }),
+    );
     const failing = loopback.fetcher({ resolve: () => Promise.reject(new Error('SERVFAIL')) });
-    expect(await fetchOnce(failing, authority)).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'dns-failed', message: 'SERVFAIL' },
-    });
+    expect(await fetchOnce(failing, authority)).toMatchObject(
+      unreachable('dns-failed', { message: 'SERVFAIL' }),
+    );
   });
 
   it.each([
@@ -46,13 +40,13 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     const body = 'User-agent: *\nDisallow: /a\n';
     const bytes = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
     const server = await loopback.answering(bytes, 'end');
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({ accessResult, status: 206 });
     expect(result.error?.code).toBe(accessResult === 'successful' ? undefined : 'body-broken');
   });
 
   it('a host that is none', async () => {
-    const result = await fetchOnce(loopback.fetcher(), {
+    const result = await loopback.fetch({
       scheme: 'http',
       host: 'a b',
       port: undefined,
@@ -71,44 +65,34 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     });
     expect(
       await fetchOnce(fetcher, { scheme: 'http', host: 'mute.test', port: undefined }),
-    ).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'connect-timeout' },
-    });
+    ).toMatchObject(unreachable('connect-timeout'));
   });
 
   it('a TLS handshake that never ends', async () => {
     const server = await loopback.raw(() => undefined);
     const fetcher = loopback.fetcher({ connectTimeout: 100 });
-    expect(await fetchOnce(fetcher, { ...server.authority(), scheme: 'https' })).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'connect-timeout' },
-    });
+    expect(await fetchOnce(fetcher, { ...server.authority(), scheme: 'https' })).toMatchObject(
+      unreachable('connect-timeout'),
+    );
   });
 
   it('TLS with a certificate that is not trusted, of another host, and no TLS at all', async () => {
-    const server = await loopback.https((_request, response) => response.end(ROBOTS));
-    const untrusting = loopback.fetcher({ ca: undefined });
-    expect(await fetchOnce(untrusting, server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'tls-failed' },
-    });
+    const server = await loopback.serving(ROBOTS, 'https');
+    expect(await loopback.fetch(server, { ca: undefined })).toMatchObject(
+      unreachable('tls-failed'),
+    );
     const elsewhere = loopback.fetcher({
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
-    expect(await fetchOnce(elsewhere, server.authority('other.example'))).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'tls-failed' },
-    });
+    expect(await fetchOnce(elsewhere, server.authority('other.example'))).toMatchObject(
+      unreachable('tls-failed'),
+    );
     expect(await fetchOnce(elsewhere, server.authority('right.test'))).toMatchObject({
       accessResult: 'successful',
     });
-    const plain = await loopback.http((_request, response) => response.end(ROBOTS));
+    const plain = await loopback.serving(ROBOTS);
     const authority = { ...plain.authority(), scheme: 'https' as const };
-    expect(await fetchOnce(loopback.fetcher(), authority)).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'tls-failed' },
-    });
+    expect(await loopback.fetch(authority)).toMatchObject(unreachable('tls-failed'));
   });
 
   it('a connection that ends, or is reset, before the answer', async () => {
@@ -118,11 +102,9 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     );
     const refused = await loopback.raw((socket) => socket.destroy());
     for (const server of [ended, reset, refused]) {
-      expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
-        accessResult: 'unreachable',
-        status: undefined,
-        error: { code: 'connect-failed' },
-      });
+      expect(await loopback.fetch(server)).toMatchObject(
+        unreachable('connect-failed', { status: undefined }),
+      );
     }
   });
 
@@ -130,11 +112,9 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     const silent = await loopback.raw(() => undefined);
     const partial = await loopback.answering(`${OK}Content-Type: text`, 'keep');
     for (const server of [silent, partial]) {
-      const fetcher = loopback.fetcher({ headerTimeout: 100 });
-      expect(await fetchOnce(fetcher, server.authority())).toMatchObject({
-        accessResult: 'unreachable',
-        error: { code: 'header-timeout' },
-      });
+      expect(await loopback.fetch(server, { headerTimeout: 100 })).toMatchObject(
+        unreachable('header-timeout'),
+      );
     }
   });
 
@@ -147,11 +127,9 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
         await wait(10);
       }
     });
-    const fetcher = loopback.fetcher({ deadline: 300, headerTimeout: 5000 });
-    expect(await fetchOnce(fetcher, server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'header-timeout', message: 'the fetch took longer than 300 ms' },
-    });
+    expect(await loopback.fetch(server, { deadline: 300, headerTimeout: 5000 })).toMatchObject(
+      unreachable('header-timeout', { message: 'the fetch took longer than 300 ms' }),
+    );
   });
 
   for (const [what, bytes] of [
@@ -163,11 +141,9 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
   ] as const) {
     it(`an answer that is ${what}`, async () => {
       const server = await loopback.answering(bytes, 'keep');
-      expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
-        accessResult: 'unreachable',
-        status: undefined,
-        error: { code: 'protocol-error' },
-      });
+      expect(await loopback.fetch(server)).toMatchObject(
+        unreachable('protocol-error', { status: undefined }),
+      );
     });
   }
 });
@@ -183,7 +159,7 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
   ] as const) {
     it(`a body ${what}`, async () => {
       const server = await loopback.answering(bytes, then);
-      const result = await fetchOnce(loopback.fetcher(), server.authority());
+      const result = await loopback.fetch(server);
       expect(result).toMatchObject({
         accessResult: 'unreachable',
         // What came of it is on record, and must not be taken for a file.
@@ -197,12 +173,9 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
 
   it('a body that stops', async () => {
     const server = await loopback.answering(`${OK}Content-Length: 1000\r\n\r\n${ROBOTS}`, 'keep');
-    const fetcher = loopback.fetcher({ bodyTimeout: 100 });
-    expect(await fetchOnce(fetcher, server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      status: 200,
-      error: { code: 'body-timeout' },
-    });
+    expect(await loopback.fetch(server, { bodyTimeout: 100 })).toMatchObject(
+      unreachable('body-timeout', { status: 200 }),
+    );
   });
 
   it('a body that comes byte by byte: the deadline of all ends it', async () => {
@@ -212,17 +185,14 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
         await wait(10);
       }
     });
-    const fetcher = loopback.fetcher({ deadline: 300 });
-    expect(await fetchOnce(fetcher, server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      status: 200,
-      error: { code: 'body-timeout', message: 'the fetch took longer than 300 ms' },
-    });
+    expect(await loopback.fetch(server, { deadline: 300 })).toMatchObject(
+      unreachable('body-timeout', { message: 'the fetch took longer than 300 ms', status: 200 }),
+    );
   });
 
   it('without a length, what the connection carries until its end is whole', async () => {
     const server = await loopback.answering(`${OK}\r\n${ROBOTS}`, 'end');
-    expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+    expect(await loopback.fetch(server)).toMatchObject({
       accessResult: 'successful',
       body: Buffer.from(ROBOTS),
     });
@@ -230,7 +200,7 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
 
   it('bytes beyond the length do not count', async () => {
     const server = await loopback.answering(`${OK}Content-Length: 1\r\n\r\n#disallow: /`, 'end');
-    expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+    expect(await loopback.fetch(server)).toMatchObject({
       accessResult: 'successful',
       body: Buffer.from('#'),
     });
@@ -244,10 +214,7 @@ describe('an aborted fetch', () => {
     const fetching = loopback.fetcher().fetch(server.authority(), undefined, controller.signal);
     while (server.sockets.size === 0) await wait(5);
     controller.abort();
-    expect(await fetching).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'aborted' },
-    });
+    expect(await fetching).toMatchObject(unreachable('aborted'));
     while (server.sockets.size > 0) await wait(5);
   });
 
@@ -256,11 +223,7 @@ describe('an aborted fetch', () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 100);
     const result = await loopback.fetcher().fetch(server.authority(), undefined, controller.signal);
-    expect(result).toMatchObject({
-      accessResult: 'unreachable',
-      status: 200,
-      error: { code: 'aborted' },
-    });
+    expect(result).toMatchObject(unreachable('aborted', { status: 200 }));
   });
 
   it('while name servers are silent, or a connection does not come about', async () => {
@@ -278,10 +241,7 @@ describe('an aborted fetch', () => {
       const fetching = loopback
         .fetcher({ resolve: mute })
         .fetch(authority, undefined, controller.signal);
-      expect(await fetching).toMatchObject({
-        accessResult: 'unreachable',
-        error: { code: 'aborted' },
-      });
+      expect(await fetching).toMatchObject(unreachable('aborted'));
     }
     const hurried = loopback.fetcher({ deadline: 60 });
     const handshake = { ...server.authority(), scheme: 'https' } as const;
@@ -293,12 +253,12 @@ describe('an aborted fetch', () => {
     const result = await loopback
       .fetcher()
       .fetch(server.authority(), undefined, AbortSignal.abort());
-    expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'aborted' } });
+    expect(result).toMatchObject(unreachable('aborted'));
     expect(server.connections).toBe(0);
   });
 
   it('shares one listener on its signal with a thousand others, and leaves none', async () => {
-    const server = await loopback.http((_request, response) => response.end(ROBOTS));
+    const server = await loopback.serving(ROBOTS);
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);
     process.on('warning', onWarning);

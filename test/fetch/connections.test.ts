@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fetchOnce, Loopback, ROBOTS, textOf, USER_AGENT } from './servers.js';
+import { fetchOnce, Loopback, ROBOTS, textOf, USER_AGENT, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -46,18 +46,15 @@ describe('connections', () => {
       versions.push(request.httpVersion, String(request.headers['user-agent']));
       response.end(ROBOTS);
     }, true);
-    expect(textOf(await fetchOnce(loopback.fetcher(), both.authority()))).toBe(ROBOTS);
+    expect(textOf(await loopback.fetch(both))).toBe(ROBOTS);
     expect(versions).toEqual(['1.1', USER_AGENT]);
     const stubborn = await loopback.http2((_request, response) => response.end(ROBOTS), false);
-    expect(await fetchOnce(loopback.fetcher(), stubborn.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'tls-failed' },
-    });
+    expect(await loopback.fetch(stubborn)).toMatchObject(unreachable('tls-failed'));
   });
 
   it('all end with the fetcher; what is under way ends as unreachable', async () => {
-    const idle = await loopback.http((_request, response) => response.end(ROBOTS));
-    const secure = await loopback.https((_request, response) => response.end(ROBOTS));
+    const idle = await loopback.serving(ROBOTS);
+    const secure = await loopback.serving(ROBOTS, 'https');
     const hanging = await loopback.http(() => undefined);
     const fetcher = loopback.fetcher();
     await fetchOnce(fetcher, idle.authority());
@@ -80,14 +77,14 @@ describe('connections', () => {
       response.writeHead(302, { location: '/r.txt' });
       response.write(Buffer.alloc(200_000));
     });
-    expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+    expect(await loopback.fetch(server)).toMatchObject({
       accessResult: 'successful',
     });
     const slow = await loopback.http((_request, response) => {
       response.writeHead(404);
       response.write('and then nothing');
     });
-    expect(await fetchOnce(loopback.fetcher(), slow.authority())).toMatchObject({
+    expect(await loopback.fetch(slow)).toMatchObject({
       accessResult: 'unavailable',
     });
     while (slow.sockets.size > 0) await wait(20);
@@ -126,7 +123,7 @@ describe('hosts', () => {
   });
 
   it('of several addresses, the next is tried where one fails', async () => {
-    const server = await loopback.http((_request, response) => response.end(ROBOTS));
+    const server = await loopback.serving(ROBOTS);
     const fetcher = loopback.fetcher({
       resolve: async () => [
         { address: '::1', family: 6 },

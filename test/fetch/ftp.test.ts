@@ -2,7 +2,7 @@ import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchAuthority } from '../../src/fetch/result.js';
 import { FtpServer } from './ftp-server.js';
-import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
+import { fetchOnce, type Listening, Loopback, ROBOTS, textOf, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 let ftp: FtpServer;
@@ -54,7 +54,7 @@ function asFtp(server: Listening): FetchAuthority {
 
 describe('RFC 9309, 2.3: ftp authorities', () => {
   it('anonymously: the file', async () => {
-    const result = await fetchOnce(loopback.fetcher(), ftp.authority);
+    const result = await loopback.fetch(ftp.authority);
     expect(result).toMatchObject({
       accessResult: 'successful',
       status: undefined,
@@ -69,22 +69,16 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
 
   it('2.3.1.2: by a redirect from http, to another file than robots.txt', async () => {
     const location = `ftp://user:secret@127.0.0.1:${ftp.authority.port}/robots%2Etxt`;
-    const server = await loopback.http((_request, response) =>
-      response.writeHead(301, { location }).end(),
-    );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const server = await loopback.redirecting(location);
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({ accessResult: 'successful', authority: server.authority() });
     expect(result.chain).toHaveLength(2);
     expect(ftp.logins.at(-1)).toMatch(/^anonymous /);
   });
 
   it('2.3.1.3: without the file, unavailable', async () => {
-    const server = await loopback.http((_request, response) =>
-      response
-        .writeHead(301, { location: `ftp://127.0.0.1:${ftp.authority.port}/absent.txt` })
-        .end(),
-    );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const server = await loopback.redirecting(`ftp://127.0.0.1:${ftp.authority.port}/absent.txt`);
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({
       accessResult: 'unavailable',
       status: undefined,
@@ -94,26 +88,19 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
   });
 
   it('2.5: no more than the limit', async () => {
-    const server = await loopback.http((_request, response) =>
-      response.writeHead(301, { location: `ftp://127.0.0.1:${ftp.authority.port}/long.txt` }).end(),
-    );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const server = await loopback.redirecting(`ftp://127.0.0.1:${ftp.authority.port}/long.txt`);
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({ accessResult: 'successful', cut: true });
     expect(result.body?.length).toBe(512_001);
   });
 
   it('a path with a line end is no path', async () => {
     const { server: other, commands } = await scripted({});
-    const server = await loopback.http((_request, response) =>
-      response
-        .writeHead(301, { location: `ftp://127.0.0.1:${other.port}/a%0D%0ADELE%20robots.txt` })
-        .end(),
+    const server = await loopback.redirecting(
+      `ftp://127.0.0.1:${other.port}/a%0D%0ADELE%20robots.txt`,
     );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
-    expect(result).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'redirect-refused' },
-    });
+    const result = await loopback.fetch(server);
+    expect(result).toMatchObject(unreachable('redirect-refused'));
     expect(commands).toEqual([]);
   });
 
@@ -143,12 +130,9 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
 
     it('nobody there', async () => {
       const port = await freePort();
-      expect(
-        await fetchOnce(loopback.fetcher(), { scheme: 'ftp', host: '127.0.0.1', port }),
-      ).toMatchObject({
-        accessResult: 'unreachable',
-        error: { code: 'connect-failed' },
-      });
+      expect(await loopback.fetch({ scheme: 'ftp', host: '127.0.0.1', port })).toMatchObject(
+        unreachable('connect-failed'),
+      );
     });
 
     it('a transfer that breaks off, and a file that is there but not to be had', async () => {
@@ -164,15 +148,15 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
           EPSV: `229 Entering Extended Passive Mode (|||${data.port}|)\r\n`,
           RETR: reply,
         });
-        expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject({ accessResult });
+        expect(await loopback.fetch(asFtp(server))).toMatchObject({ accessResult });
         expect(commands).toContain('RETR /robots.txt');
         expect(data.connections).toBe(1);
       }
     });
 
     describe('once a transfer has begun, only 226 and 250 end it well', () => {
-      const LOST = { accessResult: 'unreachable', error: { code: 'body-broken' } };
-      const BAD_REPLY = { accessResult: 'unreachable', error: { code: 'ftp-failed' } };
+      const LOST = unreachable('body-broken');
+      const BAD_REPLY = unreachable('ftp-failed');
       const GONE = { accessResult: 'unavailable', error: undefined };
       const GOOD = { accessResult: 'successful', error: undefined };
       const FIN = 'FIN';
@@ -218,7 +202,7 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
               })();
             },
           });
-          const result = await fetchOnce(loopback.fetcher({ headerTimeout: 2_000 }), asFtp(server));
+          const result = await loopback.fetch(asFtp(server), { headerTimeout: 2_000 });
           expect(result).toMatchObject(expected);
           expect(textOf(result)).toBe(expected === GOOD ? ROBOTS : undefined);
         });
@@ -226,7 +210,7 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
 
       it('a reply without an end is given up', async () => {
         const { server } = await scripted({ RETR: 'x', USER: '2'.repeat(200_000) });
-        expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject(BAD_REPLY);
+        expect(await loopback.fetch(asFtp(server))).toMatchObject(BAD_REPLY);
       });
     });
 
@@ -240,7 +224,7 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 50);
       const result = await loopback.fetcher().fetch(asFtp(server), undefined, controller.signal);
-      expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'aborted' } });
+      expect(result).toMatchObject(unreachable('aborted'));
     });
   });
 
@@ -252,10 +236,7 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
         EPSV: '500 no\r\n',
         PASV: `227 Entering Passive Mode (${host},${high},${low})\r\n`,
       });
-      expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject({
-        accessResult: 'unreachable',
-        error: { code: 'ftp-failed' },
-      });
+      expect(await loopback.fetch(asFtp(server))).toMatchObject(unreachable('ftp-failed'));
     }
     expect(elsewhere.connections).toBe(0);
   });

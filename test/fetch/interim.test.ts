@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { fetchOnce, Loopback, ROBOTS } from './servers.js';
+import { Loopback, ROBOTS, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -29,7 +29,7 @@ describe('interim responses (RFC 9110, 15.2)', () => {
         });
       });
       for (const server of [whole, pieces]) {
-        expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+        expect(await loopback.fetch(server)).toMatchObject({
           accessResult: 'successful',
           status: 200,
           body: Buffer.from(ROBOTS),
@@ -48,11 +48,9 @@ describe('interim responses (RFC 9110, 15.2)', () => {
         }, 20);
         socket.on('close', () => clearInterval(timer));
       });
-      const fetcher = loopback.fetcher({ headerTimeout: 200 });
-      expect(await fetchOnce(fetcher, server.authority())).toMatchObject({
-        accessResult: 'unreachable',
-        error: { code: 'header-timeout' },
-      });
+      expect(await loopback.fetch(server, { headerTimeout: 200 })).toMatchObject(
+        unreachable('header-timeout'),
+      );
       expect(sent).toBeGreaterThan(1);
     });
   }
@@ -62,10 +60,9 @@ describe('interim responses (RFC 9110, 15.2)', () => {
       'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000),
       'keep',
     );
-    expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'protocol-error', message: 'more than 100 interim responses' },
-    });
+    expect(await loopback.fetch(server)).toMatchObject(
+      unreachable('protocol-error', { message: 'more than 100 interim responses' }),
+    );
   });
 
   it('101 to another protocol, which nobody asked for, is unreachable', async () => {
@@ -73,9 +70,6 @@ describe('interim responses (RFC 9110, 15.2)', () => {
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n${OK}`,
       'keep',
     );
-    expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
-      accessResult: 'unreachable',
-      error: { code: 'protocol-error' },
-    });
+    expect(await loopback.fetch(server)).toMatchObject(unreachable('protocol-error'));
   });
 });

@@ -9,7 +9,7 @@ import { withoutLocalAddress } from '../../src/fetch/connection.js';
 import { type HostAddress, type NameServers, systemResolver } from '../../src/fetch/resolver.js';
 import { errorText } from '../../src/files/system-error.js';
 import { bundledScript } from '../bundled-script.js';
-import { fetchOnce, Loopback } from './servers.js';
+import { fetchOnce, Loopback, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -19,7 +19,7 @@ function failing(code: string): Error {
 }
 
 const MUTE = { scheme: 'http', host: 'mute.test', port: undefined } as const;
-const LOCAL = { accessResult: 'unreachable', error: { code: 'local-fault' } };
+const LOCAL = unreachable('local-fault');
 
 describe('faults of this machine', () => {
   it('say nothing of an address that this side never had', () => {

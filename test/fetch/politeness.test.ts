@@ -207,7 +207,7 @@ describe('an address of many names', () => {
   });
 
   it('is free again after each connection, over TLS too, and after one that failed', async () => {
-    const good = await loopback.https((_request, response) => response.end(ROBOTS));
+    const good = await loopback.serving(ROBOTS, 'https');
     const bad = await loopback.raw((socket) => socket.end('no TLS'));
     const fetcher = loopback.fetcher({ resolve, perAddress: 1 });
     for (const [server, accessResult] of [

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
 import { redirectTarget } from '../../src/fetch/robots-fetcher.js';
-import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
+import { Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -13,11 +13,7 @@ async function chainOf(length: number, options = {}): Promise<FetchResult> {
     if (at < length) response.writeHead(302, { location: `?${at + 1}` }).end('moved');
     else response.end(ROBOTS);
   });
-  return fetchOnce(loopback.fetcher(options), server.authority());
-}
-
-async function redirectingTo(location: string): Promise<Listening> {
-  return loopback.http((_request, response) => response.writeHead(301, { location }).end());
+  return loopback.fetch(server, options);
 }
 
 describe('RFC 9309, 2.3.1.2: redirects', () => {
@@ -60,7 +56,7 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
       if (requests === 5) response.end(ROBOTS);
       else response.writeHead(307, { location }).end();
     });
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(textOf(result)).toBe(ROBOTS);
     expect(result.chain.map((url) => new URL(url).pathname)).toEqual([
       '/robots.txt',
@@ -78,11 +74,11 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
       const location = request.url === '/robots.txt' ? '/b#again' : '/robots.txt';
       response.writeHead(307, { location }).end();
     });
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({ accessResult: 'unavailable', error: { code: 'redirect-loop' } });
     expect(requests).toBe(6);
-    const itself = await redirectingTo('/robots.txt');
-    expect(await fetchOnce(loopback.fetcher(), itself.authority())).toMatchObject({
+    const itself = await loopback.redirecting('/robots.txt');
+    expect(await loopback.fetch(itself)).toMatchObject({
       error: { code: 'redirect-loop' },
     });
   });
@@ -95,7 +91,7 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
         if (request.url === '/robots.txt') response.writeHead(status, { location: '/x' }).end();
         else response.end(ROBOTS);
       });
-      expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+      expect(await loopback.fetch(server)).toMatchObject({
         status: 200,
       });
       expect(methods).toEqual(['GET', 'GET']);
@@ -116,8 +112,8 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
       hosts.push(request.headers.host);
       response.writeHead(301, { location: third.url('/robots.txt') }).end();
     });
-    const first = await redirectingTo(second.url('/robots.txt', 'localhost'));
-    const result = await fetchOnce(loopback.fetcher(), first.authority());
+    const first = await loopback.redirecting(second.url('/robots.txt', 'localhost'));
+    const result = await loopback.fetch(first);
     expect(textOf(result)).toBe(ROBOTS);
     // What is reached counts for the authority that was asked.
     expect(result.authority).toEqual(first.authority());
@@ -138,8 +134,8 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
     const gone = await loopback.raw(() => undefined);
     const url = gone.url();
     await gone.close();
-    const server = await redirectingTo(url);
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const server = await loopback.redirecting(url);
+    const result = await loopback.fetch(server);
     expect(result).toMatchObject({
       accessResult: 'unreachable',
       status: undefined,
@@ -154,8 +150,8 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
       [503, 'unreachable'],
     ] as const) {
       const target = await loopback.http((_request, response) => response.writeHead(status).end());
-      const server = await redirectingTo(target.url());
-      expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+      const server = await loopback.redirecting(target.url());
+      expect(await loopback.fetch(server)).toMatchObject({
         accessResult,
         status,
       });
@@ -174,8 +170,8 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
     'http://example.com:99999/',
   ]) {
     it(`to ${location}: refused, and as unavailable as any that cannot be followed`, async () => {
-      const server = await redirectingTo(location);
-      const result = await fetchOnce(loopback.fetcher(), server.authority());
+      const server = await loopback.redirecting(location);
+      const result = await loopback.fetch(server);
       expect(result).toMatchObject({
         accessResult: 'unavailable',
         status: 301,
@@ -191,10 +187,10 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
       seen.push(request.headers.authorization, request.url);
       response.end(ROBOTS);
     });
-    const server = await redirectingTo(
+    const server = await loopback.redirecting(
       target.url('/robots.txt#part').replace('http://', 'http://user:secret@'),
     );
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(seen).toEqual([undefined, '/robots.txt']);
     expect(result.chain).toEqual([server.url(), target.url()]);
     expect(JSON.stringify({ chain: result.chain, policy: result.policy })).not.toContain('secret');
@@ -213,7 +209,7 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
         );
       });
     });
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    const result = await loopback.fetch(server);
     expect(result.accessResult).toBe('successful');
     expect(paths).toEqual(['/robots.txt', '/gr%C3%BC%C3%9Fe?']);
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterAll, describe, expect, it } from 'vitest';
-import { certificate, fetchOnce, key, Loopback, ROBOTS } from './servers.js';
+import { certificate, fetchOnce, key, Loopback, ROBOTS, unreachable } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -21,7 +21,7 @@ async function whileBusy<T>(milliseconds: number, work: Promise<T>): Promise<T> 
   return work.finally(() => clearInterval(timer));
 }
 
-const TORN = { accessResult: 'unreachable', status: 200, error: { code: 'body-broken' } };
+const TORN = unreachable('body-broken', { status: 200 });
 
 describe('a body that ends with the connection, and a connection that is reset', () => {
   for (const delay of [undefined, 0, 1, 5]) {
@@ -36,7 +36,7 @@ describe('a body that ends with the connection, and a connection that is reset',
           );
         });
         for (let times = 0; times < 3; times++) {
-          const fetching = fetchOnce(loopback.fetcher(), server.authority());
+          const fetching = loopback.fetch(server);
           expect(await whileBusy(busy, fetching)).toMatchObject(TORN);
         }
       });
@@ -79,7 +79,7 @@ describe('a body that ends with the connection, and a connection that is reset',
     const { port } = server.address() as AddressInfo;
     const authority = { scheme: 'https', host: '127.0.0.1', port } as const;
     for (const busy of [0, 4]) {
-      const fetching = fetchOnce(loopback.fetcher(), authority);
+      const fetching = loopback.fetch(authority);
       expect(await whileBusy(busy, fetching)).toMatchObject(TORN);
     }
   });

@@ -13,7 +13,7 @@ import {
 import { Store } from '../../src/fetch/store.js';
 import type { AccessResult } from '../../src/protocol/verdict.js';
 import { Random } from '../random/random.js';
-import { fetchOnce, Loopback, ROBOTS } from './servers.js';
+import { Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -116,7 +116,7 @@ describe('Retry-After (RFC 9110, 10.2.3)', () => {
       const server = await loopback.http((_request, response) =>
         response.writeHead(status, { 'retry-after': value }).end(),
       );
-      expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
+      expect(await loopback.fetch(server)).toMatchObject({
         status,
         retryAfter,
       });

@@ -5,7 +5,12 @@ import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FetchOptions } from '../../src/fetch/options.js';
-import type { FetchAuthority, FetchResult, StoredCopy } from '../../src/fetch/result.js';
+import type {
+  FetchAuthority,
+  FetchErrorCode,
+  FetchResult,
+  StoredCopy,
+} from '../../src/fetch/result.js';
 import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
 import type { Scheme } from '../../src/protocol/authority.js';
 
@@ -32,6 +37,16 @@ export class Loopback {
 
   async https(handler: Handler, host = '127.0.0.1'): Promise<Listening> {
     return this.#listen(https.createServer({ key, cert: certificate }, handler), 'https', host);
+  }
+
+  /** A server that always answers with this body. */
+  serving(body: string | Uint8Array, scheme: 'http' | 'https' = 'http'): Promise<Listening> {
+    return this[scheme]((_request, response) => response.end(body));
+  }
+
+  /** A server that always redirects to this place. */
+  redirecting(location: string, status = 301): Promise<Listening> {
+    return this.http((_request, response) => response.writeHead(status, { location }).end());
   }
 
   async http2(
@@ -78,6 +93,15 @@ export class Loopback {
     });
     this.#ends.push(() => fetcher.close());
     return fetcher;
+  }
+
+  /** Fetches once, with a new fetcher. */
+  fetch(
+    from: Listening | FetchAuthority,
+    options: Partial<FetchOptions> = {},
+  ): Promise<FetchResult> {
+    const authority = from instanceof Listening ? from.authority() : from;
+    return fetchOnce(this.fetcher(options), authority);
   }
 
   onEnd(end: () => Promise<void> | void): void {
@@ -144,4 +168,13 @@ export function fetchOnce(
 
 export function textOf(result: FetchResult): string | undefined {
   return result.body === undefined ? undefined : Buffer.from(result.body).toString('utf8');
+}
+
+/** The result of a fetch that failed with this code, as far as tests compare it. */
+export function unreachable(
+  code: FetchErrorCode,
+  { message, ...members }: { message?: string; status?: number | undefined } = {},
+): object {
+  const error = message === undefined ? { code } : { code, message };
+  return { accessResult: 'unreachable', error, ...members };
 }

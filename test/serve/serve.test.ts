@@ -177,7 +177,7 @@ describe('robots-filter serve', () => {
       'http://new/',
     ]);
     const input = Buffer.concat([GREETING, request(urls, JSON.stringify(bots), true)]);
-    const { stdout } = await place.runAlone(['serve', '--table', 'shards'], input);
+    const { stdout } = await place.runAlone('serve --table shards', input);
     const { facts, answers } = parseOutput(stdout);
     expect(facts.hosts).toBe(hosts.length);
     const verdicts = [...(answers[0] as Answer).content.subarray(0, bots.length * urls.length)];

@@ -1,7 +1,7 @@
 import { appendFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { FilterInputs } from '../../src/cli/commands/inputs.js';
 import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encoder.js';
 import { readTable } from '../../src/judge/open-table.js';
@@ -11,7 +11,7 @@ import { parseAgent } from '../../src/protocol/agent.js';
 import { parseManifest } from '../../src/table/manifest.js';
 import { shardOf } from '../../src/table/places.js';
 import { MainThread } from '../../src/workers/main-thread.js';
-import { lines, Workplace, workplace } from '../cli/command-line.js';
+import { lines, test, Workplace } from '../cli/command-line.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { filterCase } from './filter-case.js';
@@ -202,8 +202,7 @@ describe('the filter reads of a table in shards', () => {
   });
 });
 
-test('what is judged are the bytes in which the hosts were found', async () => {
-  const other = workplace();
+test('what is judged are the bytes in which the hosts were found', async ({ place: other }) => {
   const path = join(other.path, other.write('urls.txt', 'http://h1.example/\n'));
   const inputs = await FilterInputs.of([path], undefined);
   const manifest = parseManifest(place.read('parts/manifest.json'), 'manifest.json');

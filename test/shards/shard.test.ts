@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { shardOf } from '../../src/table/places.js';
-import { lines, workplace } from '../cli/command-line.js';
+import { lines, test } from '../cli/command-line.js';
 
 /** A URL, its canonical host, and the host's shards as zlib.crc32 of Python computed them. */
 interface HardHost {
@@ -28,8 +28,9 @@ test('the shard of a canonical host is its CRC-32, as in zlib, modulo the number
 });
 
 describe('robots-filter shard', () => {
-  test('adds the shard of every spelling of a host, and none to a URL that is invalid', async () => {
-    const place = workplace();
+  test('adds the shard of every spelling of a host, and none to a URL that is invalid', async ({
+    place,
+  }) => {
     place.write('hosts.ndjson', TEXT);
     for (const [shards, member] of [
       [1, 'of_1'],
@@ -44,8 +45,7 @@ describe('robots-filter shard', () => {
     }
   });
 
-  test('keeps text, CSV and TSV as the filter does', async () => {
-    const place = workplace();
+  test('keeps text, CSV and TSV as the filter does', async ({ place }) => {
     const rows = HOSTS.filter(({ url }) => !/[\s"\\]/.test(url));
     place.write('urls.txt', rows.map(({ url }) => `${url}\n`).join(''));
     place.write(
@@ -70,8 +70,7 @@ describe('robots-filter shard', () => {
     expect(lines(place.read('out.csv'))[1]).toBe(`${rows[0]?.url},${shardsOf[0]}`);
   });
 
-  test('says what to type', async () => {
-    const place = workplace();
+  test('says what to type', async ({ place }) => {
     const cases: readonly (readonly [string[], string])[] = [
       [
         ['urls.txt'],

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { HostDiff } from '../../src/cli/commands/diff.js';
 import { DiffTally } from '../../src/cli/report/diff-figures.js';
 import { sortedPlaces } from '../../src/inspect/host-order.js';
@@ -11,7 +11,7 @@ import { Table, tableIn, tableMemory } from '../../src/judge/table.js';
 import { filterStream } from '../../src/library/filter-stream.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { shardOf } from '../../src/table/places.js';
-import { lines, Workplace, workplace } from '../cli/command-line.js';
+import { lines, test, Workplace, workplace } from '../cli/command-line.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
 import { captureOf, membersOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
@@ -131,7 +131,7 @@ describe('a table in shards', () => {
       return (JSON.parse(stderr) as { hosts: unknown }).hosts;
     };
     expect(await seen('parts')).toEqual(await seen('one.table'));
-    const { code, text } = await place.run(['diff', 'one.table', 'parts', '-q', '--exit-code']);
+    const { code, text } = await place.run('diff one.table parts -q --exit-code');
     expect([code, text]).toEqual([0, '']);
   });
 
@@ -218,8 +218,9 @@ describe('a table in shards', () => {
     expect(Buffer.compare(table.bytes, part)).toBe(0);
   });
 
-  test('of which only the parts of a host are read, if the question is about it', async () => {
-    const other = workplace();
+  test('of which only the parts of a host are read, if the question is about it', async ({
+    place: other,
+  }) => {
     const kept = ['c1.example', 'www.c1.example'].map((host) => shardOf(host, SHARDS));
     const names = place
       .names('parts')
@@ -239,7 +240,7 @@ describe('a table in shards', () => {
       expect([part.code, part.text, part.stderr]).toEqual([whole.code, whole.text, whole.stderr]);
       expect(whole.text + whole.stderr).toContain('c1.example');
     }
-    const { stderr } = await other.run(['inspect', 'parts']);
+    const { stderr } = await other.run('inspect parts');
     expect(stderr).toContain('missing, and manifest.json names it');
   });
 
@@ -263,11 +264,11 @@ describe('a table in shards', () => {
     for (const name of place.names('parts')) {
       other.write(`parts/${name}`, readFileSync(join(place.path, 'parts', name)));
     }
-    const expected = await other.run(['records', 'parts']);
+    const expected = await other.run('records parts');
     expect(lines(expected.text).length).toBeGreaterThan(0);
     const manifest = JSON.parse(other.read('parts/manifest.json'));
     other.write('parts/manifest.json', layOut(manifest));
-    expect(await other.run(['records', 'parts'])).toEqual(expected);
+    expect(await other.run('records parts')).toEqual(expected);
   });
 
   describe('is refused', () => {
@@ -342,8 +343,9 @@ describe('a table in shards', () => {
     });
   });
 
-  test('of more than 4 GiB is not served in one process, which says what to do', async () => {
-    const other = workplace();
+  test('of more than 4 GiB is not served in one process, which says what to do', async ({
+    place: other,
+  }) => {
     mkdirSync(join(other.path, 'parts'));
     copyFileSync(join(place.path, 'parts/manifest.json'), join(other.path, 'parts/manifest.json'));
     editManifest(join(other.path, 'parts'), (text) => {

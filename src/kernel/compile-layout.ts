@@ -11,12 +11,8 @@ const LONG = 8;
 
 // ---- Places of rules: where the patterns of a group stand in the text
 
-/** Offsets in the text of the first byte of the pattern, and of the byte after it. */
-export const PLACE_START = 0;
-export const PLACE_END = PLACE_START + WORD;
-/** `line << 1 | allow` */
-export const PLACE_LINE = PLACE_END + WORD;
-export const PLACE_BYTES = PLACE_LINE + WORD;
+/** Place of assembly/compile/memory.ts: start and end of the pattern, and `line << 1 | allow`. */
+export const PLACE_BYTES = 12;
 
 // ---- The block
 

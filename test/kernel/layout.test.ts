@@ -50,7 +50,9 @@ beforeAll(async () => {
     for (const [, name = '', body = ''] of text.matchAll(/^export class (\w+) \{\n(.*?)^\}/gms)) {
       const prefix = PREFIXES[name] ?? constantCase(name);
       source += `import { ${name} } from '../../${file}';\n`;
-      source += `export const ${prefix}_BYTES: i32 = offsetof<${name}>();\n`;
+      if (!body.includes('  bytes: ')) {
+        source += `export const ${prefix}_BYTES: i32 = offsetof<${name}>();\n`;
+      }
       for (const [, field = ''] of body.matchAll(/^ {2}(\w+): [\w |]+;$/gm)) {
         source += `export const ${prefix}_${constantCase(field)}: i32 = `;
         source += `offsetof<${name}>('${field}');\n`;
@@ -64,12 +66,15 @@ beforeAll(async () => {
     {
       readFile(name) {
         if (name === entry) return source;
+        // It would compile the whole kernel.
+        if (name === 'asconfig.json') return null;
         try {
           return readFileSync(name, 'utf8');
         } catch {
           return null;
         }
       },
+      stderr: process.stderr,
       writeFile(_name, contents) {
         wasm = Uint8Array.from(contents as Uint8Array);
       },
@@ -80,12 +85,12 @@ beforeAll(async () => {
   for (const [name, value] of Object.entries(exports)) {
     if (value instanceof WebAssembly.Global) kernel.set(name, Number(value.value));
   }
-});
+}, 120_000);
 
 describe('layout', () => {
   it("has the kernel's offset of each field that the host knows", () => {
     const shared = [...kernel].filter(([name]) => HOST.has(name) && !longer(name));
-    expect(shared.length).toBeGreaterThan(100);
+    expect(shared.length).toBeGreaterThan(90);
     expect(shared.filter(([name, offset]) => HOST.get(name) !== offset)).toEqual([]);
   });
 

@@ -43,6 +43,7 @@ import {
   RUN_RULES_FULL,
   TASK_LINE_BASE_KNOWN,
   TASK_OVERLONG,
+  WORKER_TALLY,
 } from '../layout';
 import { countRules, hasRoom, makeRoom, noteRules } from './counts';
 import { decide } from './decide';
@@ -203,7 +204,7 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   worker.records++;
   const agents = query.agentCount;
   let result = worker.results;
-  let tally = worker.tally;
+  let tally = changetype<usize>(worker) + WORKER_TALLY;
   let allowed = true;
   let denied = false;
   for (let i = 0; i < agents; i++) {

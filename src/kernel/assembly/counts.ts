@@ -106,8 +106,7 @@ export function countRules(query: Query, worker: Worker): void {
     note.entry = start + <usize>index * RULE_BYTES;
   }
   for (let at = first; at < end; at += NOTE_BYTES) {
-    const note = changetype<Note>(at);
-    rules.prefetched = load<u32>(note.entry);
+    rules.prefetched = load<u32>(changetype<Note>(at).entry);
   }
   let used = rules.used;
   for (let at = first; at < end; at += NOTE_BYTES) {

@@ -4,7 +4,14 @@
  */
 
 import { ROBOTS_WIDE, TOKEN_ANY } from '../../table/format';
-import { CHAIN_BYTES, CHAIN_TOKEN, HOST_COUNTS_BYTES, LINE_BYTES } from '../layout';
+import {
+  CHAIN_BYTES,
+  CHAIN_TOKEN,
+  HOST_COUNTS_BYTES,
+  LINE_BYTES,
+  WORKER_FOLLOWERS,
+  WORKER_OPEN,
+} from '../layout';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './hosts';
 import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from './memory';
 
@@ -20,11 +27,11 @@ import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from 
  *   found. A branch in its place would often be mispredicted.
  */
 export function lookUp(query: Query, worker: Worker, lines: i32): void {
-  const open = worker.open;
+  const open = changetype<usize>(worker) + WORKER_OPEN;
   const first = lineEntry(worker, 0);
   const last = lineEntry(worker, lines);
   const anyHost = query.anyHost !== 0;
-  const followers = worker.followers;
+  const followers = changetype<usize>(worker) + WORKER_FOLLOWERS;
   let end = openLines(open, followers, first, last, anyHost);
   if (!anyHost) {
     prefetchBuckets(open, end);

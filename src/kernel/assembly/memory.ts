@@ -8,13 +8,10 @@ import {
   RULES_ENTRIES,
   RULES_NOTES,
   TASK_BAD,
-  WORKER_FOLLOWERS,
   WORKER_HOSTS,
   WORKER_LINES,
   WORKER_MARKS,
-  WORKER_OPEN,
   WORKER_RESULTS,
-  WORKER_TALLY,
 } from '../layout';
 
 /** A line in flight; each phase fills in fields for the next phases. */
@@ -313,14 +310,6 @@ export class Worker {
     return changetype<Line>(changetype<usize>(this) + WORKER_LINES);
   }
 
-  get open(): usize {
-    return changetype<usize>(this) + WORKER_OPEN;
-  }
-
-  get followers(): usize {
-    return changetype<usize>(this) + WORKER_FOLLOWERS;
-  }
-
   get marks(): Marks {
     return changetype<Marks>(changetype<usize>(this) + WORKER_MARKS);
   }
@@ -331,10 +320,6 @@ export class Worker {
 
   get hosts(): usize {
     return changetype<usize>(this) + WORKER_HOSTS;
-  }
-
-  get tally(): usize {
-    return changetype<usize>(this) + WORKER_TALLY;
   }
 }
 

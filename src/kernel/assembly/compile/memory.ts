@@ -114,7 +114,7 @@ export class CompileBlock {
   }
 }
 
-/** Where the pattern of a rule stands: PLACE_… in kernel/compile-layout.ts. */
+/** Where the pattern of a rule stands in the text, and its line: `line << 1 | allow`. */
 @unmanaged
 export class Place {
   start: u32;

@@ -227,17 +227,12 @@ function isBefore(a: Item, b: Item, byRank: bool): bool {
   if (!byRank) return precedes(a, b);
   const rankA = a.rank;
   const rankB = b.rank;
-  return rankA !== rankB ? rankA > rankB : isNumberedBefore(a, b);
-}
-
-/** Items are numbered in the order of lines. */
-function isNumberedBefore(a: Item, b: Item): bool {
-  return changetype<usize>(a) < changetype<usize>(b);
+  return rankA !== rankB ? rankA > rankB : changetype<usize>(a) < changetype<usize>(b);
 }
 
 /**
  * Whether an item comes before another by prefix, kind and the rest. Items that match the same
- * texts come by descending precedence (RFC 9309 section 2.2.2).
+ * texts come by descending precedence (RFC 9309 section 2.2.2): items lie in the order of lines.
  */
 function precedes(a: Item, b: Item): bool {
   const beginningA = a.beginning;
@@ -261,7 +256,7 @@ function precedes(a: Item, b: Item): bool {
   if (rests !== 0) return rests < 0;
   const rankA = a.rank;
   const rankB = b.rank;
-  return rankA !== rankB ? rankA > rankB : isNumberedBefore(a, b);
+  return rankA !== rankB ? rankA > rankB : changetype<usize>(a) < changetype<usize>(b);
 }
 
 /** Compares bytes; negative if `a` comes first. Reads up to 7 bytes past the last. */

@@ -4,11 +4,9 @@ import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
-  FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_OFFSETS,
   FORMAT_TEXT,
-  FORMAT_TSV,
   INVALID,
   OFFSET_BYTES,
   QUERY_GOOGLE,
@@ -68,10 +66,9 @@ export function locate(
   if (query.format === FORMAT_OFFSETS) {
     return locateByOffset(query, line, end, hostSpace, scratch);
   }
-  // With one call, asc would inline the reader of rows here: see SEPARATE in build/kernel.ts.
-  if (query.format === FORMAT_CSV) return locateInRow(query, line, end, hostSpace, scratch);
-  if (query.format === FORMAT_TSV) return locateInRow(query, line, end, hostSpace, scratch);
-  return locateInJson(query, line, end, worker.marks, hostSpace, scratch);
+  return holdsRows(query)
+    ? locateInRow(query, line, end, hostSpace, scratch)
+    : locateInJson(query, line, end, worker.marks, hostSpace, scratch);
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */

@@ -27,7 +27,7 @@ import { bucketOf, findShard, hashHost } from './hosts';
 import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
 import { claimScratch, EMPTY, Line, Marks, PENDING, Query, tableOf, Worker } from './memory';
-import { countFields, delimiterOf, isRefusedRow, locateField, rowStart } from './rows';
+import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './rows';
 import { splitAny, splitPlain } from './url';
 
 function fail(line: Line, reason: i32): void {

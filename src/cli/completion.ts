@@ -1,3 +1,5 @@
+/** Completion for bash, zsh, fish and PowerShell. */
+
 import type { Argument, Command, Option } from 'commander';
 import { LINT_RULE_NAMES } from '../lint/rules.js';
 import { RECORD_KINDS } from '../protocol/fields.js';

@@ -1,3 +1,5 @@
+/** The commands beside the filter: their arguments, options and help. */
+
 import { availableParallelism } from 'node:os';
 import { Argument } from 'commander';
 import { docsPage } from '../base/errors.js';

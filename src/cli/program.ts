@@ -1,3 +1,5 @@
+/** The program: finds the command, runs it, and ends with its status. */
+
 import { existsSync } from 'node:fs';
 import { Command, type CommanderError } from 'commander';
 import { nearest } from '../base/nearest.js';

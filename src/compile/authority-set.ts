@@ -1,3 +1,5 @@
+/** The authorities of a table, sorted by host; the later robots.txt of two wins. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { sortStrings } from '../base/string-sort.js';
 import {

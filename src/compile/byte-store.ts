@@ -1,3 +1,5 @@
+/** Stores byte strings once each and numbers them: a hash table without objects. */
+
 import { getRandomValues, hash } from 'node:crypto';
 
 const INITIAL_ITEMS = 64;

@@ -1,3 +1,5 @@
+/** What compiling keeps of robots.txt files: one record of each distinct content. */
+
 import { Buffer } from 'node:buffer';
 import { type AccessResult, accessResultOf } from '../protocol/verdict.js';
 import { ACCESS_SUCCESSFUL } from '../table/format.js';

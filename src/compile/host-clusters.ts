@@ -1,3 +1,5 @@
+/** Lays out the hosts of a table in clusters, with the robots records that they share. */
+
 import { sortStrings } from '../base/string-sort.js';
 import {
   AUTOMATON_WIDE,

@@ -1,3 +1,5 @@
+/** Host records: the authorities of a host and their robots.txt files, as bytes of the table. */
+
 import { Buffer } from 'node:buffer';
 import {
   AUTHORITY_HOST,

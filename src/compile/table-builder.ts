@@ -1,3 +1,5 @@
+/** The library's TableBuilder: robots.txt files in, the bytes of a table out. */
+
 import {
   bodyBytes,
   checkFunction,

@@ -1,3 +1,5 @@
+/** Lays out a table: where each section lies, and its bytes in chunks. */
+
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { RobotsFilterError } from '../base/errors.js';

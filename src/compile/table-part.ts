@@ -1,3 +1,5 @@
+/** Compiles robots.txt files one after another into a part of a table; parts are merged later. */
+
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, DIGIT_0, LOWER_U } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';

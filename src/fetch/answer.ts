@@ -1,3 +1,5 @@
+/** What a server answered, or how it failed to: headers, body, and the fault with its remedy. */
+
 import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { errorCode, errorText } from '../files/system-error.js';

@@ -1,3 +1,5 @@
+/** Connections to addresses that may be asked, in turn. */
+
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 import { DEFAULT_PORTS } from '../protocol/authority.js';

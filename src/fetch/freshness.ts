@@ -1,3 +1,5 @@
+/** How long a stored robots.txt may be used (section 2.4), and what is stored next. */
+
 import CachePolicy from 'http-cache-semantics';
 import { formatAuthority } from '../protocol/authority.js';
 import { DAY } from '../protocol/verdict.js';

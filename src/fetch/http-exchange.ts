@@ -1,3 +1,5 @@
+/** One HTTP request and its response, read as strictly as captures are. */
+
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';

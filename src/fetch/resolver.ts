@@ -1,3 +1,5 @@
+/** Resolves names to addresses. */
+
 import { lookup, Resolver } from 'node:dns/promises';
 import { closeSync, openSync } from 'node:fs';
 import { isIP } from 'node:net';

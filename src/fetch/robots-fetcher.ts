@@ -1,3 +1,7 @@
+/**
+ * Fetches one robots.txt: connection, redirects, caching, and the access result (section 2.3.1).
+ */
+
 import { validateHeaderValue } from 'node:http';
 import { addressKey } from '../base/addresses.js';
 import { isRedirect, redirectUrl } from '../http/url.js';

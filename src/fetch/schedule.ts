@@ -1,3 +1,5 @@
+/** Who is asked when: one request for each host at a time, retries, back-off. */
+
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FetchRecord } from '../sources/fetch-record.js';

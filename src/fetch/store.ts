@@ -1,3 +1,5 @@
+/** The store of `fetch`: one robots.txt and its record for each authority, replaced atomically. */
+
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,

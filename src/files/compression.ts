@@ -1,3 +1,5 @@
+/** The compressions of files, by their first bytes and by the ending of their name. */
+
 import { type Duplex, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';

@@ -1,3 +1,5 @@
+/** Decodes gzip data, with the offset of the first fault. */
+
 import { Duplex } from 'node:stream';
 import { constants, crc32, createGunzip, gunzipSync } from 'node:zlib';
 import { startsWith } from './magic.js';

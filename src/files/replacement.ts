@@ -1,3 +1,5 @@
+/** Writes a file or directory under another name and renames it into place when it is whole. */
+
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, rmSync, type Stats } from 'node:fs';
 import {

@@ -1,3 +1,5 @@
+/** Bodies of HTTP responses: transfer codings and content codings. */
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,3 +1,5 @@
+/** Heads of HTTP responses: status, fields, and which of them frame the body. */
+
 import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../base/ascii.js';
 import { isWhiteSpace } from '../base/characters.js';
 import { contentEncodings } from './body.js';

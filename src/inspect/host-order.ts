@@ -1,3 +1,5 @@
+/** Hosts and rules in the order in which reports show them. */
+
 import { firstStrings, type Strings, sortStrings } from '../base/string-sort.js';
 import { MAX_HOST_BYTES } from '../table/format.js';
 import { SHARD_SPAN } from '../view/shard-view.js';

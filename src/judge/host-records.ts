@@ -1,3 +1,7 @@
+/**
+ * What a table says of a URL's host beside verdicts: groups, sitemaps, preferences, crawl-delay.
+ */
+
 import { Buffer } from 'node:buffer';
 import { checkUrl } from '../base/arguments.js';
 import { ASTERISK, DOLLAR } from '../base/ascii.js';

@@ -1,3 +1,5 @@
+/** Opens a table of shards, as many as fit in one memory together, and joins them for readers. */
+
 import { closeSync, fstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -1,3 +1,5 @@
+/** The library's Robots: one robots.txt, compiled, and its verdicts. */
+
 import { Buffer } from 'node:buffer';
 import {
   bodyBytes,

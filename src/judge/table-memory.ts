@@ -1,3 +1,5 @@
+/** A table in the memory in which the kernel judges: in one piece, or in shards. */
+
 import { checksum } from '../kernel/hashes.js';
 import { Arena, createMemory } from '../kernel/kernel.js';
 import type { QueryTable } from '../kernel/query.js';

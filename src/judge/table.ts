@@ -1,3 +1,5 @@
+/** The library's Table: an open table, its verdicts, and what it says beside them. */
+
 import {
   checkItems,
   checkOptions,

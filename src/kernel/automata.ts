@@ -1,3 +1,5 @@
+/** Compiles the rules of one robots.txt into automata with the kernel. */
+
 import { Buffer } from 'node:buffer';
 import { ASTERISK } from '../base/ascii.js';
 import { PLACE_WORDS, type Rule, RulePlaces } from '../protocol/robots-file.js';

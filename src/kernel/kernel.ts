@@ -1,3 +1,5 @@
+/** The WebAssembly module of the kernel, its memory, and its exports with their types. */
+
 import { readFileSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { RobotsFilterError } from '../base/errors.js';

@@ -1,3 +1,5 @@
+/** Encodes the questions about every URL of a run as the block of memory that the kernel reads. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';

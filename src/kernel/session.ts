@@ -1,3 +1,8 @@
+/**
+ * One session with the kernel: memory, queries and scratch, and verdicts on one URL, a list, a
+ * column.
+ */
+
 import { Buffer } from 'node:buffer';
 import { checkUrl } from '../base/arguments.js';
 import { CR, LOWER_A, UPPER_A } from '../base/ascii.js';

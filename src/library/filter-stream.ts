@@ -1,3 +1,5 @@
+/** The library's filterStream and verdicts: a run over a stream. */
+
 import { availableParallelism } from 'node:os';
 import { Duplex, Readable, Writable } from 'node:stream';
 import {

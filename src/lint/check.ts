@@ -1,3 +1,7 @@
+/**
+ * What all checks share: the context, names of agents, and how findings show invisible characters.
+ */
+
 import { COLON } from '../base/ascii.js';
 import { isControl } from '../base/control-characters.js';
 import type { Authority } from '../protocol/authority.js';

@@ -1,3 +1,5 @@
+/** Lints one robots.txt: runs all checks, and repairs what is safe to repair. */
+
 import { isIP } from 'node:net';
 import { addressRefusal } from '../base/addresses.js';
 import { ASTERISK, SLASH } from '../base/ascii.js';

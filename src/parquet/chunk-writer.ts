@@ -1,3 +1,5 @@
+/** Encodes columns and writes their chunks. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { type Codec, SNAPPY } from './codecs.js';
 import { CHUNK, COLUMN, FILE, GROUP, MAX_FOOTER, MAX_ROW_GROUPS, NUM_CHILDREN } from './footer.js';

@@ -1,3 +1,5 @@
+/** The compressions of pages. */
+
 import * as zlib from 'node:zlib';
 import { snappyCompress, snappyUncompressor } from 'hysnappy';
 import { decodeZstd, prepareZstd } from '../files/zstd/decode.js';

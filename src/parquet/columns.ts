@@ -1,3 +1,5 @@
+/** Columns of text and numbers, read row by row. */
+
 import { formatFieldPath } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
 import type { ColumnChunk, Leaf } from './footer.js';

@@ -1,3 +1,5 @@
+/** The footer of a Parquet file: schema, row groups, column chunks. */
+
 import {
   integerOf,
   listOf,

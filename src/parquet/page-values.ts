@@ -1,3 +1,5 @@
+/** Decodes the values of a page in every encoding that Parquet defines for them. */
+
 import type { Leaf, PhysicalType } from './footer.js';
 
 /** Byte strings, each from its start to its end in `bytes`. */

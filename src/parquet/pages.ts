@@ -1,3 +1,5 @@
+/** Reads the pages of a column chunk, decompressed. */
+
 import { crc32 } from 'node:zlib';
 import { type Codec, codecOf, decompressPage } from './codecs.js';
 import type { ColumnChunk, Leaf } from './footer.js';

@@ -1,3 +1,5 @@
+/** Writes a Parquet file that has the columns of another and more. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { isObject } from '../base/maps.js';
 import {

@@ -1,3 +1,5 @@
+/** Thrift's compact protocol, as far as Parquet's metadata need it: reading and writing. */
+
 import { RobotsFilterError } from '../base/errors.js';
 
 /*

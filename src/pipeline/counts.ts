@@ -1,3 +1,7 @@
+/**
+ * What a run counts: verdicts and reasons by agent, by host and by rule, without a bound on hosts.
+ */
+
 import {
   HOST_COUNTS_ALLOW,
   HOST_COUNTS_BITS,

@@ -1,3 +1,5 @@
+/** What is asked of every input (agents, profile, output), and the inputs one after another. */
+
 import {
   type Bank,
   offsetInTable,

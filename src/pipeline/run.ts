@@ -1,3 +1,8 @@
+/**
+ * One run: threads take batches of lines from the ring, judge them, and write them in the order of
+ * the input. Also what ends a run early: a bad record under --strict, a dead thread, an error.
+ */
+
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';

@@ -1,3 +1,5 @@
+/** Agents: product tokens (section 2.2.1), fallback chains, and User-Agent headers. */
+
 import { shownValue } from '../base/arguments.js';
 import { CR, HYPHEN, LF, LOWER_CASE_BIT, UNDERSCORE, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { isDigit, isLetter } from '../base/characters.js';

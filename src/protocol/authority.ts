@@ -1,3 +1,5 @@
+/** Authorities: scheme, host and port in canonical form (section 2.3). */
+
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
 import { shownValue } from '../base/arguments.js';

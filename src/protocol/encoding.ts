@@ -1,3 +1,5 @@
+/** The encoding of a robots.txt: byte order marks, UTF-16, and bytes that are no text. */
+
 import { CR, DELETE, ESCAPE, SPACE, TAB } from '../base/ascii.js';
 import { isLineEnd } from './agent.js';
 import type { Grammar } from './lines.js';

@@ -1,3 +1,8 @@
+/**
+ * The other lines of a robots.txt (section 2.2.4), such as sitemaps and crawl-delays, and whom they
+ * concern.
+ */
+
 import { DOT } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import type { CrawlDelay, Group, RobotsFile } from './robots-file.js';

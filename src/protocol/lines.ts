@@ -1,3 +1,5 @@
+/** The lines of a robots.txt, and the key and value of each, by the profile's grammar. */
+
 import { COLON, CR, HASH, LF, LOWER_CASE_BIT, NUL, SPACE, TAB } from '../base/ascii.js';
 import type { Profile } from './verdict.js';
 

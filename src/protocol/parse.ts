@@ -1,3 +1,7 @@
+/**
+ * Parses a robots.txt (RFC 9309 section 2.2): groups, rules, fields and warnings, with their lines.
+ */
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import {
   ASTERISK,

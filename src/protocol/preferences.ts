@@ -1,3 +1,5 @@
+/** Preferences about the use of content: Content-Usage, Content-Signal and License. */
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import { isDigit, isLetter } from '../base/characters.js';
 import { parseAuthority } from './authority.js';

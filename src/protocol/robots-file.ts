@@ -1,3 +1,5 @@
+/** A parsed robots.txt: its groups and rules, and which groups an agent obeys (section 2.2.1). */
+
 import { type Agent, lowerCaseAscii } from './agent.js';
 import type { Profile } from './verdict.js';
 

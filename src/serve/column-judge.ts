@@ -1,3 +1,5 @@
+/** Judges a column of URLs for `serve`. */
+
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
 import { Arena } from '../kernel/kernel.js';

@@ -1,3 +1,5 @@
+/** The protocol of `serve`: frames on pipes, requests, and whose turn it is. */
+
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
 import { OFFSET_BYTES } from '../kernel/layout.js';

@@ -1,3 +1,5 @@
+/** WARC files, lists of them, and files of captures, as sources of robots.txt files. */
+
 import { isUtf8 } from 'node:buffer';
 import { closeSync, read as readInPool } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+/** Walks the caches that --robots-dir names, and yields each robots.txt with its authority. */
+
 import type { Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';

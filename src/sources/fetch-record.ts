@@ -1,3 +1,7 @@
+/**
+ * The file that `fetch` keeps beside each robots.txt: when it was asked for, and with what result.
+ */
+
 import { printableJson } from '../base/control-characters.js';
 import { isObject } from '../base/maps.js';
 import { type Authority, agree, parseAuthority } from '../protocol/authority.js';

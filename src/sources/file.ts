@@ -1,3 +1,5 @@
+/** Files that are read as robots.txt files: paths of any bytes, sizes, and why one is skipped. */
+
 import { isUtf8 } from 'node:buffer';
 import {
   closeSync,

@@ -1,3 +1,5 @@
+/** Names in a cache: which file holds which robots.txt, and what of a directory is ignored. */
+
 import { opendir } from 'node:fs/promises';
 import {
   type Authority,

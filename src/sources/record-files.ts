@@ -1,3 +1,5 @@
+/** Files of many robots.txt files, NDJSON and Parquet: their records in order. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import {
   COMPRESSION_ENDINGS,

@@ -1,3 +1,7 @@
+/**
+ * One record of a file of robots.txt files: its members, their types, and what makes it unusable.
+ */
+
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, constants, inflateRawSync, inflateSync } from 'node:zlib';

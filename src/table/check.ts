@@ -1,3 +1,5 @@
+/** Checks the header of a table before anything else in the table is believed. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { PROFILES, type Profile } from '../protocol/verdict.js';
 import {

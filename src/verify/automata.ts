@@ -1,3 +1,5 @@
+/** Proves that an automaton of a table leads the kernel nowhere outside the table. */
+
 import { MAX_LINE, MAX_PATTERN_BYTES } from '../table/check.js';
 import {
   AUTOMATON_LINE_WIDTH,

@@ -1,3 +1,5 @@
+/** Proves the host buckets, host records and sources of a table. */
+
 import { HostHash } from '../kernel/hashes.js';
 import { canonicalHost, DEFAULT_PORTS } from '../protocol/authority.js';
 import type { TableHeader } from '../table/check.js';

@@ -1,3 +1,5 @@
+/** Which bytes of a table belong to what, so that no two things overlap. */
+
 import { BACKSLASH, LOWER_A, LOWER_CASE_BIT, LOWER_F, LOWER_U, QUOTE } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { isControl } from '../base/control-characters.js';

@@ -1,3 +1,5 @@
+/** Reads an automaton: its nodes and blocks, and the rules in it with their paths. */
+
 import { Buffer } from 'node:buffer';
 import { ASTERISK, DOLLAR } from '../base/ascii.js';
 import {

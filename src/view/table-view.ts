@@ -1,3 +1,5 @@
+/** Reads a table for people and for proofs: hosts, authorities, groups, rules, fields. */
+
 import type { Agent } from '../protocol/agent.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';

@@ -1,3 +1,5 @@
+/** Reads WARC files, plain or in gzip, and finds the next record after damage. */
+
 import { constants, crc32, createInflateRaw, gunzipSync, inflateRawSync } from 'node:zlib';
 import { gzip } from '../files/compression.js';
 import {

@@ -1,3 +1,5 @@
+/** Reads captures of robots.txt files from the records of a WARC file. */
+
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { gunzip } from '../files/gzip.js';

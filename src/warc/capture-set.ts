@@ -1,3 +1,5 @@
+/** Chooses the latest capture of each URL, and follows redirects from capture to capture. */
+
 import { ByteStore, type HashKey, Uint32List } from '../compile/byte-store.js';
 import { FOLLOWED_REDIRECTS } from '../http/url.js';
 import {

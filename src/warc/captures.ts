@@ -1,3 +1,5 @@
+/** A capture: what a record of a WARC file says of a robots.txt, and how captures are kept. */
+
 import {
   DELETE,
   DIGIT_0,

@@ -1,3 +1,5 @@
+/** Splits the bytes of a WARC file into records, and searches for the next one after damage. */
+
 import { CR, DOT, LF } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { startsWith } from '../files/magic.js';

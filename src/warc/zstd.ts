@@ -1,3 +1,5 @@
+/** Reads WARC files in zstd, with or without a dictionary in their first frame. */
+
 import { startsWith } from '../files/magic.js';
 import { loadZstd } from '../files/zstd/codec.js';
 import { decodeZstd, prepareZstd } from '../files/zstd/decode.js';

@@ -1,3 +1,7 @@
+/**
+ * Where a thread takes batches from, and where it hands them over: the ring, a file, a descriptor.
+ */
+
 import { FileEnd } from '../files/openings.js';
 import { BatchSplitter } from './batch-splitter.js';
 import { DescriptorError, readInto, writeAll } from './descriptor.js';

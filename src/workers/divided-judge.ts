@@ -1,3 +1,5 @@
+/** Judges a batch whose hosts lie in several memories: divides its lines, judges each, merges. */
+
 import {
   BAD_BYTES,
   BAD_LINE,

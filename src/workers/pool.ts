@@ -1,3 +1,5 @@
+/** Starts and ends threads, and gives tasks to them. */
+
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';

@@ -1,3 +1,5 @@
+/** Fills the ring with batches of whole lines, from a stream, a pipe or zstd data. */
+
 import { FileEnd } from '../files/openings.js';
 import { BlockDecoder } from '../files/zstd/decoder.js';
 import { FrameScanner, UnsupportedZstdError, ZstdError } from '../files/zstd/frames.js';

@@ -16,7 +16,7 @@ const HOST: ReadonlyMap<string, unknown> = new Map(Object.entries({ ...compileLa
 /** What the host's constants call a class. */
 const PREFIXES: Readonly<Record<string, string>> = { CompileBlock: 'COMPILE' };
 
-/** Constants that begin as a field's, and are none: flags, numbers, and arrays behind the fields. */
+/** Constants that begin as a field does and are none: flags, numbers, arrays after the fields. */
 const OTHERS = [
   /^TASK_(LINE_BASE_KNOWN|OVERLONG|BAD)$/,
   /^BAD_INPUT_LIMIT$/,

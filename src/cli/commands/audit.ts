@@ -1,3 +1,5 @@
+/** The command `audit`: what agents may fetch of each host, proven from the rules. */
+
 import { isatty } from 'node:tty';
 import { printableJson } from '../../base/control-characters.js';
 import { PairCache } from '../../base/maps.js';

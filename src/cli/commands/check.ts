@@ -1,3 +1,5 @@
+/** The command `check`: verdicts of one robots.txt. */
+
 import { existsSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { isBareReference } from '../../base/arguments.js';

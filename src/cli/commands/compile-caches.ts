@@ -1,3 +1,5 @@
+/** Compiles caches for a command, and reports what was skipped. */
+
 import { statSync } from 'node:fs';
 import {
   type CompileCacheOptions,

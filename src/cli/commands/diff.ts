@@ -1,3 +1,5 @@
+/** The command `diff`: what changed for agents between two tables or caches. */
+
 import { readFile } from 'node:fs/promises';
 import { TableBuilder } from '../../compile/table-builder.js';
 import { unreadable } from '../../files/system-error.js';

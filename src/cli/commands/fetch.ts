@@ -1,3 +1,5 @@
+/** The command `fetch`: reads authorities, asks their servers, reports. */
+
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { printableJson } from '../../base/control-characters.js';

@@ -1,3 +1,5 @@
+/** Runs the filter: inputs, threads, output, progress, and the closing line. */
+
 import { formatFieldPath } from '../../base/arguments.js';
 import { printableJson } from '../../base/control-characters.js';
 import { inputName } from '../../files/openings.js';

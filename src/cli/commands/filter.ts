@@ -1,3 +1,5 @@
+/** The filter and `shard`: checks the options, opens the output, runs. */
+
 import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';

@@ -1,3 +1,5 @@
+/** The inputs that a command line names, and what can be said of them before the run. */
+
 import { type BigIntStats, type Dirent, promises, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';

@@ -1,3 +1,5 @@
+/** The command `inspect`: what a table holds. */
+
 import { existsSync } from 'node:fs';
 import { printable, printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';

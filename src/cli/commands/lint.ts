@@ -1,3 +1,7 @@
+/**
+ * The command `lint`: finds robots.txt files in paths, archives and tables, and prints findings.
+ */
+
 import { stat } from 'node:fs/promises';
 import { RobotsFilterError } from '../../base/errors.js';
 import { addTo } from '../../base/maps.js';

@@ -1,3 +1,5 @@
+/** Options that name agents, and names that match nothing. */
+
 import { nearest } from '../../base/nearest.js';
 import {
   type Agent,

@@ -1,3 +1,5 @@
+/** The options of each command, as commander gives them. */
+
 import type { PartRange } from '../../judge/table-memory.js';
 import type { RecordFormat } from '../../kernel/query.js';
 import type { LintRuleName, Severity } from '../../lint/rules.js';

@@ -1,3 +1,5 @@
+/** Options of outputs: format, place, compression, threads. */
+
 import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { InvalidArgumentError, type Option } from 'commander';

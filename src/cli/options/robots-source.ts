@@ -1,3 +1,5 @@
+/** Options that say where robots.txt files come from, and their checks. */
+
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Option } from 'commander';

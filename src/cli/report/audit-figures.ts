@@ -1,3 +1,5 @@
+/** The figures of an audit, counted while its rows are written. */
+
 import type { AddedColumn } from '../../parquet/chunk-writer.js';
 import { RowsWriter } from '../../parquet/rows-writer.js';
 import type { Reach } from '../../patterns/reach.js';

@@ -1,3 +1,5 @@
+/** The figures of a filter run, for --report. */
+
 import { DecidedRules } from '../../inspect/host-order.js';
 import type { HostCounts, RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';

@@ -1,3 +1,5 @@
+/** Writes findings of `lint`: text, JSON, SARIF, or counts. */
+
 import { printable, printableJson } from '../../base/control-characters.js';
 import { docsPage } from '../../base/errors.js';
 import type { RobotsDocument } from '../../lint/document.js';

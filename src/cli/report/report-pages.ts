@@ -1,3 +1,5 @@
+/** The HTML pages of reports. */
+
 import { printable } from '../../base/control-characters.js';
 import type { AuditFigures } from './audit-figures.js';
 import {

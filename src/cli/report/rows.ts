@@ -1,3 +1,5 @@
+/** Rows of reports: as a table for people, CSV, or NDJSON. */
+
 import { isatty } from 'node:tty';
 import { csvField, printable, printableJson } from '../../base/control-characters.js';
 import { escapeText } from '../../table/display-text.js';

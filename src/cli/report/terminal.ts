@@ -1,3 +1,5 @@
+/** Text for terminals: colours, widths, columns. */
+
 import { isatty } from 'node:tty';
 import { DELETE } from '../../base/ascii.js';
 import type { LineLayout } from '../../pipeline/output/output.js';

@@ -1,3 +1,5 @@
+/** Checks of groups and user-agent lines: repeated, unknown, misspelt, rules that never decide. */
+
 import { ASTERISK, DOLLAR, SLASH } from '../../base/ascii.js';
 import { isDigit, isLetter } from '../../base/characters.js';
 import {

@@ -1,3 +1,5 @@
+/** Checks of the patterns of rules: wildcards, anchors, encodings, what they can match. */
+
 import { ASTERISK, DOLLAR, DOT, HASH, PERCENT, SLASH, SPACE, TAB } from '../../base/ascii.js';
 import { isDigit, isLetter } from '../../base/characters.js';
 import { isUnreserved } from '../../protocol/agent.js';

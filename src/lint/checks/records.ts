@@ -1,3 +1,5 @@
+/** Checks of single lines: unknown keys, values, order, and preferences about content. */
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import { DELETE, SPACE, TAB } from '../../base/ascii.js';
 import { addTo } from '../../base/maps.js';

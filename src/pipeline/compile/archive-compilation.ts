@@ -1,3 +1,5 @@
+/** Chooses among the captures of WARC files the one that answers for each authority. */
+
 import { statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
 import type { PartMerger } from '../../compile/part-merger.js';

@@ -1,3 +1,5 @@
+/** Compiles all robots.txt files of caches into one table, on one thread or several. */
+
 import { availableParallelism } from 'node:os';
 import { RobotsFilterError } from '../../base/errors.js';
 import { PartMerger } from '../../compile/part-merger.js';

@@ -1,3 +1,5 @@
+/** Compiles one shard from the robots.txt files that were put aside for it on disk. */
+
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ErrorCode, RobotsFilterError } from '../../base/errors.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';

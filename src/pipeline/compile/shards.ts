@@ -1,3 +1,8 @@
+/**
+ * Compiles robots.txt files into a table of shards: first divided by host on disk, then shard by
+ * shard.
+ */
+
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';

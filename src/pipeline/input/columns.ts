@@ -1,3 +1,5 @@
+/** Tells rows of CSV or TSV from lists of URLs, and finds the column of the URLs. */
+
 import { BACKSLASH, COMMA, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
 import type { RecordFormat } from '../../kernel/query.js';
 import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';

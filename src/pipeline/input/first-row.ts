@@ -1,3 +1,7 @@
+/**
+ * Reads the first row of CSV or TSV: whether it is a header, its fields, and the column of URLs.
+ */
+
 import { COMMA, CR, LF, QUOTE } from '../../base/ascii.js';
 import { isDigits } from '../../base/characters.js';
 import { RobotsFilterError } from '../../base/errors.js';

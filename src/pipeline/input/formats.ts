@@ -1,3 +1,5 @@
+/** The formats of inputs, and how the first bytes of an input name its format. */
+
 import { pipeline, Readable } from 'node:stream';
 import {
   BACKSLASH,

@@ -1,3 +1,5 @@
+/** Turns a JSON array, or JSON values one after another, into NDJSON. */
+
 import { isUtf8 } from 'node:buffer';
 import { jsonParser, type Token } from 'stream-json/core/parser.js';
 import { jsonVerifier } from 'stream-json/core/utils/verifier.js';

@@ -1,3 +1,7 @@
+/**
+ * Opens an input: finds its compression and its format by the first bytes, and says who reads it.
+ */
+
 import { pipeline, type Readable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import {

@@ -1,3 +1,5 @@
+/** The bytes of an input as they come: files, pipes, sockets and streams, in chunks. */
+
 import {
   accessSync,
   closeSync,

@@ -1,3 +1,7 @@
+/**
+ * Turns rows of CSV or TSV into lines, one for each row, also where a quoted field has newlines.
+ */
+
 import { Transform, type TransformCallback } from 'node:stream';
 import { COMMA, LF, QUOTE, type TAB } from '../../base/ascii.js';
 import { ROW_MARKED, ROW_REFUSED } from '../../kernel/layout.js';

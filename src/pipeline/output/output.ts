@@ -1,3 +1,5 @@
+/** Places to write to: files, pipes, streams and terminals, each with the errors of its kind. */
+
 import { type BigIntStats, constants, fstatSync, type Stats, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';

@@ -1,3 +1,5 @@
+/** Writes Parquet: the rows of a Parquet input with verdicts, or a row for each record. */
+
 import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import { CONVERTED_URL, type OutputMode, readFrames } from '../../kernel/query.js';

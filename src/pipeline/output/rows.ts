@@ -1,3 +1,7 @@
+/**
+ * What comes out for each record besides the kernel's bytes: the header, preferences, conversions.
+ */
+
 import { Buffer } from 'node:buffer';
 import { CR, LF } from '../../base/ascii.js';
 import { csvField } from '../../base/control-characters.js';

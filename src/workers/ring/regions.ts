@@ -1,3 +1,5 @@
+/** Where everything lies in the memory of a run, and the guard bytes after each region. */
+
 import { scratchBytes } from '../../kernel/kernel.js';
 import {
   BAD_INPUT_LIMIT,

@@ -1,3 +1,5 @@
+/** The ring of slots through which threads pass batches, and the roles at it. */
+
 import { CONTROL_BYTES, type Regions, SLOT_HEADER_BYTES } from './regions.js';
 import { type Batch, Slots, Waits } from './slots.js';
 import {

@@ -1,3 +1,5 @@
+/** The slots of the ring: their states, and who waits for which. */
+
 import { MAX_BAD, TASK_BAD, TASK_BAD_COUNT, TASK_LINES } from '../../kernel/layout.js';
 import {
   concernsWriter,

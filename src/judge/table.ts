@@ -123,7 +123,7 @@ export class Table {
   /**
    * The bytes of the table, as `save` writes them. Do not change them.
    *
-   * @throws RobotsFilterError `usage` for a table in shards, which are files of their own
+   * @throws RobotsFilterError `usage` for a table of several shards, which are files of their own
    */
   get bytes(): Uint8Array {
     const [only, ...others] = this.#memory.shards;
@@ -139,7 +139,7 @@ export class Table {
    * the old file or the whole new one.
    *
    * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays;
-   *   `usage` for a table in shards
+   *   `usage` for a table of several shards
    */
   async save(path: string): Promise<void> {
     checkPath('Table.save', path);

@@ -87,13 +87,14 @@ export class Oracle {
   }
 
   /**
-   * @param text the record as written in the input, one character for each byte
+   * @param written the record as written in the input, one character for each byte
    * @param ended whether a newline follows the record
    * @param input number of the input, from 0
    * @param line line number in this input, from 1; for JSON the number of the record
    */
-  expect(text: string, ended: boolean, input: number, line: number): Expectation {
+  expect(written: string, ended: boolean, input: number, line: number): Expectation {
     const { output, agents } = this.#question;
+    const text = this.#isJson ? rewritten(written) : written;
     const hasReturn = !this.#isJson && ended && text.endsWith('\r');
     const record = this.#isJson ? unfolded(text) : hasReturn ? text.slice(0, -1) : text;
     const lineEnd = hasReturn ? '\r\n' : '\n';
@@ -350,4 +351,25 @@ function beyondDepth(record: string, around: number): number | undefined {
 /** The numbers by which messages and output name bad records. */
 export function numberedBy(format: Format): 'line' | 'record' {
   return format === 'array' || format === 'concatenated' ? 'record' : 'line';
+}
+
+/**
+ * A JSON value as the program passes it on: without white space outside strings, and strings as
+ * `JSON.stringify` writes them.
+ */
+function rewritten(json: string): string {
+  let result = '';
+  for (let at = 0; at < json.length; at++) {
+    if (' \t\r\n'.includes(json.charAt(at))) continue;
+    if (json.charAt(at) !== '"') {
+      result += json.charAt(at);
+      continue;
+    }
+    let end = at + 1;
+    while (json.charAt(end) !== '"') end += json.charAt(end) === '\\' ? 2 : 1;
+    const string: unknown = JSON.parse(Buffer.from(json.slice(at, end + 1), 'latin1').toString());
+    result += Buffer.from(JSON.stringify(string)).toString('latin1');
+    at = end;
+  }
+  return result;
 }

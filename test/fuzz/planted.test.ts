@@ -97,8 +97,8 @@ describe('the stored inputs find planted faults in the kernel', () => {
       /unreachable/,
       {
         file: 'locate.ts',
-        from: 'const copied = load<u32>(line, LINE_OWNED) !== owned;',
-        to: 'const copied = load<u32>(line, LINE_OWNED) !== 0;',
+        from: 'const copied = line.owned !== owned;',
+        to: 'const copied = line.owned !== 0;',
       },
     ],
     [

@@ -462,10 +462,8 @@ export const SCRATCH_MARGIN = 128;
 /** Bytes of a bad line that its record shows. */
 export const BAD_INPUT_LIMIT = 1024;
 
-/**
- * The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this file,
- * so it holds integer constants and nothing else.
- */
+// ---- The numbers of the checksum (kernel/hashes.ts). The kernel and the host both compile this
+// file, so it holds integer constants and nothing else.
 
 /** Lanes of 32 bits, and the bytes of a block: a word for each lane. */
 export const LANES = 32;

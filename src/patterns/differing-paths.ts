@@ -380,12 +380,11 @@ function pathTo(end: Junction): string {
   return Buffer.from(bytes.reverse()).toString('latin1');
 }
 
-/**
- * The paths that URLs have as rules see them: in canonical form (kernel/assembly/canonical.ts).
- * The kernel decodes each escape once, so an escape may come out of decoding: `/%2%61` becomes
- * `/%2a`, which is compared as it is. Hence every text is such a path that begins with a slash,
- * holds no byte that is always encoded, and has no dot segment before its query.
- */
+// ---- The paths that URLs have as rules see them: in canonical form
+// (kernel/assembly/canonical.ts). The kernel decodes each escape once, so an escape may come out of
+// decoding: `/%2%61` becomes `/%2a`, which is compared as it is. Hence every text is such a path
+// that begins with a slash, holds no byte that is always encoded, and has no dot segment before its
+// query.
 
 /** No URL has such a path. */
 const NO_PATH = -1;

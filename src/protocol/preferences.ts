@@ -231,10 +231,8 @@ function words(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/**
- * Reads dictionaries of RFC 9651 (Structured Field Values), as `Content-Usage` has them. Only the
- * values that are tokens matter here; all others are checked and left out.
- */
+// ---- Reads dictionaries of RFC 9651 (Structured Field Values), as `Content-Usage` has them. Only
+// the values that are tokens matter here; all others are checked and left out.
 
 /** A value that is not a token: a number, a string, an inner list or another type. */
 export const OTHER_TYPE = Symbol('other type');

@@ -164,7 +164,7 @@ function twoWay(needle: usize, bytes: i32, from: usize, end: usize): usize {
   return 0;
 }
 
-/** Sixteen bytes at a time. */
+// ---- Sixteen bytes at a time
 
 /**
  * A set of positions among 64 bytes, the first position in the lowest bit, from the masks that
@@ -218,7 +218,7 @@ export function quotedIn(quotes: u64): u64 {
   return quotes ^ (quotes << 32);
 }
 
-/** Classes of ASCII characters. */
+// ---- Classes of ASCII characters
 
 export function isDigit(byte: i32): bool {
   return <u32>(byte - DIGIT_0) < 10;
@@ -250,7 +250,7 @@ export function lowerHex(half: i32): i32 {
   return half < 10 ? DIGIT_0 + half : LOWER_A - 10 + half;
 }
 
-/** Short texts as the number that one load gives: the first character is the lowest byte. */
+// ---- Short texts as the number that one load gives: the first character is the lowest byte
 
 export const HTTP: i32 = 0x70747468; // http // http
 export const HTTPS: u64 = 0x7370747468; // https // https
@@ -267,7 +267,7 @@ export const BACKSLASH_U: i32 = 0x755c; // \u // \u
 export const BACKSLASH_U00: i32 = 0x3030755c; // \u00 // \u00
 export const SLASH_ROB: i32 = 0x626f722f; // /rob // /rob
 export const OTS_DOT: i32 = 0x2e73746f; // ots. // ots.
-export const DOT_TXT: i32 = 0x7478742e; // .txt/** Copying bytes in vectors. */
+export const DOT_TXT: i32 = 0x7478742e; // .txt// ---- Copying bytes in vectors
 
 /**
  * Copies bytes in vectors, at least `usual` of them: a fixed trip count for common lengths keeps

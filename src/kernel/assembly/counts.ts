@@ -206,11 +206,9 @@ function hashOf(key: u64, authority: u32, line: u32, agent: u32): u32 {
   return hash ^ (hash >> 16);
 }
 
-/**
- * A batch whose hosts lie in several memories, the banks. The lines of each bank are a share of the
- * batch. It is judged there as a batch of its own, and then the outputs are merged in the order of
- * the lines. DIVISION_… and SHARE_… in kernel/layout.ts describe the blocks.
- */
+// ---- A batch whose hosts lie in several memories, the banks. The lines of each bank are a share
+// of the batch. It is judged there as a batch of its own, and then the outputs are merged in the
+// order of the lines. DIVISION_… and SHARE_… in kernel/layout.ts describe the blocks.
 
 /** Bytes of most lines and most outputs, which are copied in one round. */
 const USUAL = 64;

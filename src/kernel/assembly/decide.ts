@@ -239,11 +239,9 @@ function consider(line: Line, result: Result, table: usize, list: usize): bool {
   return true;
 }
 
-/**
- * Turns the raw path and query of a URL into the text that patterns are compared with (spec note
- * C). Dot segments are removed as the WHATWG URL Standard says, and the rest is in canonical form.
- * Most paths are canonical already, and are matched in place.
- */
+// ---- Turns the raw path and query of a URL into the text that patterns are compared with (spec
+// note C). Dot segments are removed as the WHATWG URL Standard says, and the rest is in canonical
+// form. Most paths are canonical already, and are matched in place.
 
 /** Bytes that `copyShort` and `canonicalise` may write after the address that they return. */
 const VECTOR_MARGIN: usize = 32;

@@ -142,18 +142,16 @@ export function findAuthority(record: usize, scheme: i32, port: i32): usize {
   return 0;
 }
 
-/**
- * The keyed hash that places a host in the table; the compiler uses it too (kernel/hashes.ts).
- * Without the key nobody can choose hosts that collide: any two hosts have the same hash for at
- * most a share of 2^-30 of all keys.
- *
- * 1. The host is split into stripes of 16 bytes. Zeros, which no host has, fill the last stripe.
- * 2. A stripe is four words of 32 bits. The key has a word to add to each.
- * 3. In each stripe the first word is multiplied by the third, and the second by the fourth. All
- *    products are added up. (NH of UMAC, RFC 4418 section 5.2: two strings have the same sum for at
- *    most a share of 2^-32 of the keys.)
- * 4. The sum of 64 bits is multiplied by the key's odd factor. The upper half is the hash.
- */
+// ---- The keyed hash that places a host in the table; the compiler uses it too (kernel/hashes.ts).
+// Without the key nobody can choose hosts that collide: any two hosts have the same hash for at
+// most a share of 2^-30 of all keys.
+//
+// 1. The host is split into stripes of 16 bytes. Zeros, which no host has, fill the last stripe.
+// 2. A stripe is four words of 32 bits. The key has a word to add to each.
+// 3. In each stripe the first word is multiplied by the third, and the second by the fourth. All
+//    products are added up. (NH of UMAC, RFC 4418 section 5.2: two strings have the same sum for at
+//    most a share of 2^-32 of the keys.)
+// 4. The sum of 64 bits is multiplied by the key's odd factor. The upper half is the hash.
 
 const STRIPE_BYTES = 16;
 
@@ -180,10 +178,8 @@ function products(key: v128, stripe: v128): v128 {
   return i64x2.extmul_low_i32x4_u(words, i32x4.shuffle(words, words, 2, 3, 2, 3));
 }
 
-/**
- * The shard of a host: CRC-32 of the canonical host, modulo the number of shards. Other systems
- * have that function too (docs/shards.md).
- */
+// ---- The shard of a host: CRC-32 of the canonical host, modulo the number of shards. Other
+// systems have that function too (docs/shards.md).
 
 /**
  * Finds the shard of the line's host, and the query for the shard. Traps if the shard is not in

@@ -67,7 +67,7 @@ export function locateRecord(
   locate(query, line, end, worker, worker.hosts, scratch);
 }
 
-/** The checksum of a table; src/kernel/hashes.ts defines it. */
+// ---- The checksum of a table; src/kernel/hashes.ts defines it
 
 /** One round of XXH32 in four lanes, with the words at `at`. */
 function round(lanes: v128, at: usize): v128 {

@@ -218,10 +218,8 @@ function prefetchAutomata(open: usize, end: usize): void {
   }
 }
 
-/**
- * Finds the groups that an agent obeys in a robots record (RFC 9309 section 2.2.1). Layout:
- * table/format.ts.
- */
+// ---- Finds the groups that an agent obeys in a robots record (RFC 9309 section 2.2.1). Layout:
+// table/format.ts.
 
 /** Start of the list of the groups of `*`; 0 if there are none. */
 export function groupsOfAny(table: usize, robots: usize): usize {

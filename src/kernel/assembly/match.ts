@@ -163,7 +163,7 @@ function edgeOf(byte: i32, firsts: usize, edges: i32): i32 {
   return -1;
 }
 
-/** The wildcard rules of a node, in blocks of at most 32. Layout: table/format.ts. */
+// ---- The wildcard rules of a node, in blocks of at most 32. Layout: table/format.ts
 
 /** Stands for the address of a form if the budget was not enough. */
 const UNAFFORDABLE: usize = 0xffffffff;
@@ -291,7 +291,7 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   return <i32>folded & 255;
 }
 
-/** Whether a wildcard rule matches the rest of a path: literal segments, each after a `*`. */
+// ---- Whether a wildcard rule matches the rest of a path: literal segments, each after a `*`
 
 /**
  * Whether a rule of a block, which ends at `last`, matches `at`–`end`: the rest of the path after
@@ -388,10 +388,8 @@ function endOfFirst(needle: usize, bytes: i32, at: usize, end: usize): usize {
   return found === 0 ? end + 1 : found + bytes;
 }
 
-/**
- * The step limit: the steps that all groups of an agent may spend on one path. A step compares a
- * rule with one byte.
- */
+// ---- The step limit: the steps that all groups of an agent may spend on one path. A step compares
+// a rule with one byte.
 
 /**
  * 64 wildcard rules can be tried on a path of any length, and two thousand on a path of 32 KiB. A
@@ -425,7 +423,7 @@ export function isSpent(): bool {
   return budget < 0;
 }
 
-/** Numbers of an automaton, and their widths. Layout: table/format.ts. */
+// ---- Numbers of an automaton, and their widths. Layout: table/format.ts
 
 /** A number of `1 << width` bytes. Reads up to three bytes past the number. */
 export function number(address: usize, width: i32): u32 {

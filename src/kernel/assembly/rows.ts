@@ -119,9 +119,8 @@ export function unquote(from: usize, end: usize, standIn: i32, to: usize): usize
   return to;
 }
 
-/**
- * Counts the fields of a row, 64 bytes at a time. Sets of positions: see kernel/assembly/bytes.ts.
- */
+// ---- Counts the fields of a row, 64 bytes at a time. Sets of positions: see
+// kernel/assembly/bytes.ts
 
 const BLOCK: usize = 64;
 /** The highest bit of a set, moved to the lowest. */
@@ -183,10 +182,8 @@ function countOneByOne(from: usize, end: usize, delimiter: i32): i32 {
   }
 }
 
-/**
- * Finds rows (RFC 4180) that are lines as they stand, 64 bytes at a time. A `u64` is a set of
- * positions in a block, the first byte in the lowest bit: see kernel/assembly/bytes.ts.
- */
+// ---- Finds rows (RFC 4180) that are lines as they stand, 64 bytes at a time. A `u64` is a set of
+// positions in a block, the first byte in the lowest bit: see kernel/assembly/bytes.ts.
 
 /**
  * Returns the address after the last row that is plain, with all rows before it. A row is plain if

@@ -280,7 +280,7 @@ function portOf(at: usize, end: usize, scheme: i32): i32 {
   return port === 0 ? PORT_ZERO : port;
 }
 
-/** The canonical form of a host. */
+// ---- The canonical form of a host
 
 /**
  * The length of the host that begins at `host` and ends at `end` at the latest, if the host is

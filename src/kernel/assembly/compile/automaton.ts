@@ -174,17 +174,15 @@ function writePrefixRule(item: Item, form: u32, text: u32, to: usize): usize {
   return to;
 }
 
-/**
- * Lays out an automaton: the place of each of its parts (table/format.ts).
- *
- * The rules are sorted by prefix, so the rules below a node are one range. All rules of a range
- * share the common prefix of the first and the last rule. An explicit stack holds the waiting
- * ranges, because a trie may be as deep as a body is long. Each byte of a label is read once, and
- * each rule once for each node on its path, so the time is linear in the bytes of the rules.
- *
- * The nodes are laid out in pre-order. Then the lengths of the subtrees are summed up from the last
- * node to the first, which gives the widths of the distances.
- */
+// ---- Lays out an automaton: the place of each of its parts (table/format.ts).
+//
+// The rules are sorted by prefix, so the rules below a node are one range. All rules of a range
+// share the common prefix of the first and the last rule. An explicit stack holds the waiting
+// ranges, because a trie may be as deep as a body is long. Each byte of a label is read once, and
+// each rule once for each node on its path, so the time is linear in the bytes of the rules.
+//
+// The nodes are laid out in pre-order. Then the lengths of the subtrees are summed up from the last
+// node to the first, which gives the widths of the distances.
 
 /** Maximum number of edges of a node: one for each byte, and fewer than 255 bytes are canonical. */
 const MAX_EDGES = 255;

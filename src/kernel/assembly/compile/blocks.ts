@@ -144,7 +144,7 @@ function append(from: usize, end: usize, to: usize): usize {
   return to + (end - from);
 }
 
-/** The buckets of a block, and their masks: docs/design.md. */
+// ---- The buckets of a block, and their masks: docs/design.md
 
 /** One bucket for each bit of a mask's entry. */
 const BUCKETS = 8;

@@ -48,7 +48,7 @@ function grow(end: u64): void {
   limit = (<usize>memory.size()) << 16;
 }
 
-/** Writing the numbers of an automaton. `number` of kernel/assembly/match.ts reads them. */
+// ---- Writing the numbers of an automaton. `number` of kernel/assembly/match.ts reads them
 
 /** Appends a number; writes up to three bytes past it. Returns its end. */
 export function appendNumber(to: usize, value: u32, width: u32): usize {
@@ -63,7 +63,7 @@ export function putNumber(at: usize, value: u32, width: u32): void {
   else store<u32>(at, value);
 }
 
-/** The widths of an automaton's fields: log2 of their bytes. */
+// ---- The widths of an automaton's fields: log2 of their bytes
 
 const NARROW: u32 = 1;
 export const WIDE: u32 = 2;

@@ -155,7 +155,7 @@ export function nextSegment(item: Item, at: usize): usize {
   return end;
 }
 
-/** The texts of rules: patterns as written, escaped as in a JSON string (table/format.ts). */
+// ---- The texts of rules: patterns as written, escaped as in a JSON string (table/format.ts)
 
 /** U+2026 in UTF-8, which ends a truncated text. */
 const ELLIPSIS: u32 = 0xa6_80e2;

@@ -158,7 +158,7 @@ export function setText(item: Item, text: usize, bytes: u32): void {
   allTextBytes += bytes;
 }
 
-/** Sorting items. */
+// ---- Sorting items
 
 /** Runs of this length are sorted by insertion. */
 const RUN: u32 = 8;

@@ -114,7 +114,7 @@ export function verdicts(query: Query, worker: Worker, to: usize): usize {
   return fragment(query, FRAGMENT_SHARD_END, decimal(worker.shard, to));
 }
 
-/** Lines as read. */
+// ---- Lines as read
 
 /** Length that most lines do not exceed: see `copy`. */
 const USUAL_LINE: i32 = 128;
@@ -139,10 +139,8 @@ export function newline(to: usize): usize {
   return byte(LF, to);
 }
 
-/**
- * The texts that explain a decision: the rule, and the source of its robots.txt. Layout:
- * table/format.ts.
- */
+// ---- The texts that explain a decision: the rule, and the source of its robots.txt. Layout:
+// table/format.ts.
 
 /** The longest text that a table keeps: each of TEXT_LIMIT bytes may be escaped as six. */
 const MAX_KEPT_TEXT: i32 = 6 * TEXT_LIMIT;
@@ -231,7 +229,7 @@ export function sourceText(query: Query, result: Result, to: usize): usize {
   return copyShort(source + SOURCE_FIXED_BYTES + before, after, to);
 }
 
-/** Escaping of text in JSON strings, in rows, in lines of URLs, and repair of UTF-8. */
+// ---- Escaping of text in JSON strings, in rows, in lines of URLs, and repair of UTF-8
 
 /** U+FFFD in UTF-8: EF BF BD. */
 const REPLACEMENT_START: i32 = 0xbfef;

@@ -180,7 +180,7 @@ export function describeBadLine(
   return fragment(query, FRAGMENT_BAD_END, to);
 }
 
-/** Rows of CSV and TSV: the row as it came, and the columns that the query adds. */
+// ---- Rows of CSV and TSV: the row as it came, and the columns that the query adds
 
 /** Writes the row as it came, with its newlines. */
 export function passRow(line: Line, to: usize): usize {
@@ -288,7 +288,7 @@ function quoted(start: usize, end: usize): usize {
   return byte(QUOTE, last);
 }
 
-/** Text records: verdicts, the line, and columns that explain the verdicts. */
+// ---- Text records: verdicts, the line, and columns that explain the verdicts
 
 /** Writes verdicts and the line; with QUERY_EXPLAIN five additional columns for each agent. */
 export function annotateText(query: Query, worker: Worker, line: Line, to: usize): usize {

@@ -327,7 +327,7 @@ export function locateString(line: Line, at: usize, end: usize): i32 {
   return at < end && endsAt(line, at + 1, end) ? LOCATED : REASON_NO_JSON;
 }
 
-/** What `--strict` checks of JSON (RFC 8259) beyond its structure: values and strings. */
+// ---- What `--strict` checks of JSON (RFC 8259) beyond its structure: values and strings
 
 /**
  * End of the literal at `at`, 0 if the literal is not there. `word` is its first four characters.

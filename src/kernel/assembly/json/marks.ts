@@ -148,10 +148,8 @@ export function beforeClosing(marks: Marks, cursor: usize, end: usize, strict: b
   }
 }
 
-/**
- * Sets of positions in a block of 64 bytes of JSON: a `u64` whose lowest bit is the first byte. The
- * set of escapes is that of simdjson (Langdale and Lemire, 2019).
- */
+// ---- Sets of positions in a block of 64 bytes of JSON: a `u64` whose lowest bit is the first
+// byte. The set of escapes is that of simdjson (Langdale and Lemire, 2019).
 
 /** The last byte before SPACE. */
 const LAST_CONTROL: i32 = SPACE - 1;
@@ -212,7 +210,7 @@ function escapesOf(backslashes: u64, escaped: u64): u64 {
   return ((((candidates << 1) | ODD) - candidates) ^ ODD) & backslashes;
 }
 
-/** Skipping a JSON object or array whose members do not matter. */
+// ---- Skipping a JSON object or array whose members do not matter
 
 /**
  * End of the object or array at `at`; 0 if the line ends before. Of its structure only strings and

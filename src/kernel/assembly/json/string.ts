@@ -217,7 +217,7 @@ export function decodeString(from: usize, end: usize, to: usize, quote: usize): 
   return 0;
 }
 
-/** White space between the tokens of JSON. */
+// ---- White space between the tokens of JSON
 
 /** White space within a line. */
 function isSpace(byte: i32): bool {

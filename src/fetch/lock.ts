@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { RobotsFilterError } from '../base/errors.js';
 import { begun, finished } from '../files/replacement.js';
 import { describeSystemError, errorCode } from '../files/system-error.js';
@@ -18,17 +19,33 @@ import { describeSystemError, errorCode } from '../files/system-error.js';
 const SIGN_OF_LIFE = 60_000;
 /** Milliseconds without a sign of life after which a run on another machine counts as dead. */
 const DEAD_AFTER = 15 * 60_000;
+/** Times that a run tries, and the most milliseconds between two tries. */
+const TRIES = 4;
+const LONGEST_WAIT = 200;
 
 /**
  * Locks a store for a run; returns the function that releases the lock.
  *
  * Each run has a file `.fetching-MACHINE-PID-BEGINNING-NUMBER` in the store. The run creates its
- * file before it looks for those of others, and gives up if another run lives. So of two runs that
- * start together at least one sees the other, and never do both continue: both may give up.
+ * file before it looks for those of others, and deletes its file if another run lives. So of two
+ * runs that start together at least one sees the other, and never do both continue. Both may see
+ * the other, and try again after a random wait.
  *
  * @throws RobotsFilterError `output` if another run fetches, or the directory cannot be written to
  */
-export function lockStore(directory: string): () => void {
+export async function lockStore(directory: string): Promise<() => void> {
+  for (let tries = 1; ; tries++) {
+    const { release, other } = tryToLock(directory);
+    if (other === undefined) return release;
+    const error = held(directory, other);
+    release();
+    if (tries === TRIES) throw error;
+    await wait(Math.random() * LONGEST_WAIT);
+  }
+}
+
+/** Creates the file of this run; returns the name of the lock of another living run, if any. */
+function tryToLock(directory: string): { release: () => void; other: string | undefined } {
   const number = randomBytes(4).toString('hex');
   const parts = ['.fetching', MACHINE, process.pid, beginningOf(process.pid), number];
   const own = parts.join('-');
@@ -45,11 +62,9 @@ export function lockStore(directory: string): () => void {
   try {
     writeFileSync(path, `process ${process.pid} on ${hostname()}, since ${now().toISOString()}\n`);
     const other = readdirSync(directory).find((name) => name !== own && isHeld(directory, name));
-    if (other === undefined) return release;
-    throw held(directory, other);
+    return { release, other };
   } catch (error) {
     release();
-    if (error instanceof RobotsFilterError) throw error;
     throw new RobotsFilterError(
       'output',
       `${directory}: cannot be locked: ${describeSystemError(error)}. Use a --robots-dir that this user may write to.`,

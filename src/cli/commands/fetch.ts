@@ -166,7 +166,7 @@ export async function fetchAll(
     allowPrivate: options.allowPrivate,
     maxAge: milliseconds(maxAge),
   });
-  const release = lockStore(directory);
+  const release = await lockStore(directory);
   const lines = new ReportLines(report);
   const faults = new FetchFaults(diagnostics);
   const schedule = new Schedule(fetcher, store, {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+
 import { Arena, type Kernel, scratchBytes } from '../../src/kernel/kernel.js';
 import {
   MARGIN,
@@ -17,9 +18,11 @@ import {
   encodeQuery,
   type QuerySettings,
   queryBytes,
+  rememberedBytes,
 } from '../../src/kernel/query.js';
 import { type TaskAddresses, writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
+import { BUCKET_SLOTS, HEADER_BUCKETS } from '../../src/table/format.js';
 import type { ShardView } from '../../src/view/shard-view.js';
 
 /** Bytes of input in a call, as in a run of the command line. */
@@ -44,8 +47,13 @@ export class KernelCaller {
     };
     const arena = new Arena(memory);
     const block = arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, block.address, TABLE_ADDRESS, (token) =>
-      view.tokenNumber(token),
+    const words = rememberedBytes(settings, BUCKET_SLOTS * view.reader.u32(HEADER_BUCKETS));
+    const remembered = words === 0 ? 0 : arena.take(words).address;
+    const { query, bytes } = encodeQuery(
+      { ...settings, remembered },
+      block.address,
+      TABLE_ADDRESS,
+      (token) => view.tokenNumber(token),
     );
     const task = arena.take(TASK_BYTES);
     const scratch = arena.take(scratchBytes(BATCH_BYTES));

@@ -31,10 +31,12 @@ import {
   type Query,
   type QuerySettings,
   queryBytes,
+  rememberedBytes,
 } from '../../src/kernel/query.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
+import { BUCKET_SLOTS, HEADER_BUCKETS } from '../../src/table/format.js';
 import { ShardView } from '../../src/view/shard-view.js';
 import { COUNTER_BYTES, COUNTERS } from '../coverage/counters.js';
 import { Fault, shown } from '../fault.js';
@@ -49,6 +51,8 @@ const LF = 0x0a;
 const PAGES = 36;
 const QUERIES = 32_768;
 const TABLE = 393_216;
+/** Bytes that a query may remember; with a larger table it remembers nothing. */
+const MOST_REMEMBERED = 16_384;
 /** The longest region, with what is before it. */
 const LONGEST = 131_072;
 /** Bytes on either side of every region that must stay unchanged and must not affect the result. */
@@ -167,6 +171,9 @@ export class GuardedKernel {
     this.#table = table;
     this.#view = new ShardView(table);
     this.#bytes.set(table, TABLE);
+    // What the kernel remembers of a table must not reach the next table.
+    this.#queries.clear();
+    this.#queriesEnd = QUERIES;
   }
 
   /** Start of the robots record of some host, for a query that looks up no host. */
@@ -185,12 +192,17 @@ export class GuardedKernel {
     const key = JSON.stringify([whole, numbers]);
     const known = this.#queries.get(key);
     if (known !== undefined) return known;
-    if (this.#queriesEnd + queryBytes(whole) + 2 * GUARD > TABLE) {
+    const slots = BUCKET_SLOTS * (this.#view?.reader.u32(HEADER_BUCKETS) ?? 0);
+    const wanted = rememberedBytes(whole, slots);
+    const words = wanted > MOST_REMEMBERED ? 0 : wanted;
+    if (this.#queriesEnd + words + queryBytes(whole) + 2 * GUARD > TABLE) {
       this.#queries.clear();
       this.#queriesEnd = QUERIES;
     }
-    const address = this.#queriesEnd;
-    const asked = encodeQuery(whole, address, TABLE, tokenNumber);
+    const remembered = words === 0 ? 0 : this.#queriesEnd;
+    const address = this.#queriesEnd + words;
+    const asked = encodeQuery({ ...whole, remembered }, address, TABLE, tokenNumber);
+    this.#bytes.fill(0, address - words, address);
     this.#queriesEnd = (address + asked.bytes.length + GUARD) & ~15;
     this.#bytes.set(asked.bytes, address);
     this.#queries.set(key, asked);

@@ -187,8 +187,21 @@ export const QUERY_SHARDS = QUERY_ROW_FIELDS + WORD;
 export const QUERY_SHARD_QUERIES = QUERY_SHARDS + WORD;
 /** Address of CRC_BYTES: for each byte its CRC-32, as in zlib; needed if there are shards. */
 export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
+/**
+ * Address of a word for each slot of the table, at first 0: what the query's only agent finds
+ * there, REMEMBERED_…. 0 to remember nothing. Threads share the words: all write the same values.
+ */
+export const QUERY_REMEMBERED = QUERY_CRC + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_CRC + WORD;
+export const QUERY_FRAGMENTS = QUERY_REMEMBERED + WORD;
+
+/** The host has several authorities, or the agent several groups: they are looked up each time. */
+export const REMEMBERED_NOTHING = 1;
+/** Plus an outcome: the outcome of every path but /robots.txt. */
+export const REMEMBERED_OUTCOME = 2;
+/** From here on: the offset of the automaton of the agent's only group. */
+export const REMEMBERED_AUTOMATON = 256;
+export const REMEMBERED_BYTES = WORD;
 
 export const QUERY_GOOGLE = 1;
 export const QUERY_EXPLAIN = 2;
@@ -337,9 +350,9 @@ export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
 export const LINE_OUTCOME = 16;
 export const LINE_URL = 20;
 export const LINE_URL_END = 24;
-export const LINE_QUERY = 108;
-export const LINE_SHARD = 112;
-export const LINE_BYTES = 132;
+export const LINE_QUERY = 112;
+export const LINE_SHARD = 116;
+export const LINE_BYTES = 136;
 
 /** Result: the decision on one URL for one agent. */
 export const RESULT_RANK = 8;

@@ -83,6 +83,7 @@ import {
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_REMEMBERED,
   QUERY_ROW_FIELDS,
   QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
@@ -93,6 +94,7 @@ import {
   QUERY_STRICT,
   QUERY_TABLE,
   QUERY_UNKNOWN,
+  REMEMBERED_BYTES,
   ROW_MARK_BYTES,
   RULE_BYTES,
   RULES_ENTRIES,
@@ -367,6 +369,7 @@ export function encodeQuery(
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
+  block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -457,6 +460,11 @@ export interface QuerySettings {
    * least; 0, the default, to count none.
    */
   readonly ruleEntries?: number | undefined;
+  /**
+   * Address of `rememberedBytes` of zeros, where the kernel keeps what it finds at each slot of the
+   * table; 0, the default, to keep nothing.
+   */
+  readonly remembered?: number | undefined;
   /**
    * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
    */
@@ -590,6 +598,16 @@ export function shardQueryBytes(settings: QuerySettings, tables: number): number
   return (tables + 1) * roomOf(settings) + POINTER * tables + MARGIN;
 }
 
+/**
+ * Bytes in which the kernel keeps what it finds at each slot. 0 for a query whose results hold more
+ * than one outcome: then every line is looked up as a whole.
+ */
+export function rememberedBytes(settings: QuerySettings, slots: number): number {
+  const { google, agents, explain, ruleEntries = 0, anyHost, addsShard = false } = settings;
+  const isPlain = agents.length === 1 && !(google || explain || addsShard);
+  return isPlain && ruleEntries === 0 && anyHost === 0 ? REMEMBERED_BYTES * slots : 0;
+}
+
 /** Bytes between two queries. */
 function roomOf(settings: QuerySettings): number {
   return (queryBytes(settings) + 63) & ~63;
@@ -634,6 +652,7 @@ export function encodeShardQueries(
       if (start !== 0) view.setUint32(at + field, start + distance, true);
     };
     move(QUERY_SEEN, firstSlot / 8);
+    move(QUERY_REMEMBERED, REMEMBERED_BYTES * firstSlot);
     move(QUERY_COUNTS, firstSlot * settings.agents.length * HOST_COUNTS_BYTES);
   });
   return { query: own.query, bytes };

@@ -19,6 +19,7 @@ import {
   type QuerySettings,
   queryBytes,
   type RecordFormat,
+  rememberedBytes,
   shardQueryBytes,
 } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
@@ -354,9 +355,15 @@ function placeQuery(
   settings: QuerySettings,
 ): PlacedQuery {
   const tables = queryTablesIn(bank, shards);
-  const region = bank.arena.take(shardQueryBytes(settings, tables.length));
-  const { query, bytes } = encodeShardQueries(settings, region.address, tables);
-  new Uint8Array(bank.arena.memory.buffer).set(bytes, region.address);
+  const words = rememberedBytes(settings, bank.slots);
+  const region = bank.arena.take(words + shardQueryBytes(settings, tables.length));
+  const { buffer } = bank.arena.memory;
+  // Eight bytes at a time: V8 fills shared memory number by number.
+  new Float64Array(buffer, region.address, words / 8).fill(0);
+  const remembered = words === 0 ? 0 : region.address;
+  const address = region.address + words;
+  const { query, bytes } = encodeShardQueries({ ...settings, remembered }, address, tables);
+  new Uint8Array(buffer).set(bytes, address);
   return { arena: bank.arena, region, query };
 }
 

@@ -10,6 +10,7 @@ import {
 import {
   MARGIN,
   MAX_BAD,
+  OUTCOMES,
   RUN_BAD_RECORD,
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
@@ -22,16 +23,19 @@ import {
   TASK_OUTPUT,
   WORKER_BEFORE,
   WORKER_MARKS,
+  WORKER_TALLY,
 } from '../../src/kernel/layout.js';
 import {
   DEFAULT_SETTINGS,
   encodeQuery,
   type QuerySettings,
   queryBytes,
+  rememberedBytes,
 } from '../../src/kernel/query.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
+import { BUCKET_SLOTS, HEADER_BUCKETS } from '../../src/table/format.js';
 import { ShardView } from '../../src/view/shard-view.js';
 
 export interface Ran {
@@ -40,6 +44,8 @@ export interface Ran {
   readonly result: number;
   /** Pairs of (line from 0, reason). */
   readonly bad: readonly (readonly [number, number])[];
+  /** Number of lines by the first agent's outcome, `verdict << 4 | reason`. */
+  readonly tally: readonly number[];
 }
 
 /** A separate kernel over a table of these robots.txt files, by authority; runs single batches. */
@@ -48,12 +54,18 @@ export function kernelOver(
   profile: Profile = 'rfc9309',
   instantiate: (memory: WebAssembly.Memory) => Kernel = (memory) =>
     instantiateKernel(kernelModule(), memory),
+  statuses: Record<string, number> = {},
 ): (input: string | Uint8Array, settings?: Partial<QuerySettings>, outputBytes?: number) => Ran {
   const builder = new TableBuilder({ profile });
   for (const [name, body] of Object.entries(files)) {
     const authority = parseAuthority(name);
     if (authority === undefined) throw new Error(`${name} is not an authority`);
     builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
+  }
+  for (const [name, status] of Object.entries(statuses)) {
+    const authority = parseAuthority(name);
+    if (authority === undefined) throw new Error(`${name} is not an authority`);
+    builder.add(authority, new Uint8Array(), { source: name, status });
   }
   const table = builder.build();
   const view = new ShardView(table);
@@ -62,15 +74,31 @@ export function kernelOver(
   new Uint8Array(memory.buffer).set(table, address);
   const arena = new Arena(memory);
   const kernel = instantiate(memory);
+  const slots = BUCKET_SLOTS * view.reader.u32(HEADER_BUCKETS);
+  /** What the kernel remembers, by agents: later runs use what earlier runs found. */
+  const remembered = new Map<string, number>();
+  const rememberedFor = (settings: QuerySettings): number => {
+    const bytes = rememberedBytes(settings, slots);
+    if (bytes === 0) return 0;
+    const agents = JSON.stringify(settings.agents);
+    const known = remembered.get(agents);
+    if (known !== undefined) return known;
+    const { address } = arena.take(bytes);
+    new Uint8Array(memory.buffer, address, bytes).fill(0);
+    remembered.set(agents, address);
+    return address;
+  };
 
   return (text, overrides = {}, outputBytes = 1 << 20) => {
-    const settings = { ...DEFAULT_SETTINGS, google: profile === 'google', ...overrides };
+    const asked = { ...DEFAULT_SETTINGS, google: profile === 'google', ...overrides };
+    const settings = { remembered: rememberedFor(asked), ...asked };
     const input = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const block = arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(settings, block.address, address, (token) =>
       view.tokenNumber(token),
     );
     const worker = arena.take(query.workerBytes);
+    const tallyAt = worker.address + WORKER_TALLY;
     const task = arena.take(TASK_BYTES);
     const source = arena.take(input.length + MARGIN);
     const target = arena.take(
@@ -115,6 +143,7 @@ export function kernelOver(
       lines: words[TASK_LINES / 4] ?? 0,
       result,
       bad,
+      tally: Array.from(new BigUint64Array(memory.buffer, tallyAt, OUTCOMES), Number),
     };
   };
 }

@@ -19,13 +19,7 @@ import {
   SLASH,
   TAB,
 } from '../../base/ascii';
-import {
-  ACCESS_SUCCESSFUL,
-  ACCESS_UNAVAILABLE,
-  GROUP_BYTES,
-  GROUP_LINE,
-  ROBOTS_ACCESS,
-} from '../../table/format';
+import { ACCESS_SUCCESSFUL, GROUP_BYTES, GROUP_LINE, ROBOTS_ACCESS } from '../../table/format';
 import {
   ALLOW,
   CHAIN_BYTES,
@@ -38,13 +32,13 @@ import {
   REASON_OVER_BUDGET,
   REASON_ROBOTS_TXT,
   REASON_RULE,
-  REASON_UNAVAILABLE,
   REASON_UNKNOWN_HOST,
-  REASON_UNREACHABLE,
+  REMEMBERED_AUTOMATON,
+  REMEMBERED_OUTCOME,
 } from '../layout';
 import { copyShort, DOT_TXT, findByte, OTS_DOT, SLASH_ROB, SLASH_SLASH, splat } from './bytes';
 import { canonicalise } from './canonical';
-import { groupsOf, groupsOfAny, resolveGroups } from './look-up';
+import { groupsOf, groupsOfAny, outcomeOfAccess, resolveGroups } from './look-up';
 import { charge, GROUP_COST, grantBudget, isSpent, match, OVER_BUDGET } from './match';
 import {
   Agent,
@@ -75,7 +69,37 @@ export function decide(query: Query, worker: Worker, line: Line, scratch: usize)
   }
   if (isGoogle(query)) prepareGooglePath(line, scratch);
   else preparePath(line, scratch);
-  decideByRobots(query, worker, line);
+  if (line.remembered !== 0) decideByMemory(query, worker, line);
+  else decideByRobots(query, worker, line);
+}
+
+/**
+ * Decides about the line's path by what the query's only agent found at its host before. Without
+ * google profile, explanation and counters of rules nothing else is read of the result.
+ */
+function decideByMemory(query: Query, worker: Worker, line: Line): void {
+  const path = line.text;
+  const end = line.textEnd;
+  const remembered = line.remembered;
+  const result = worker.results;
+  result.rank = 0;
+  if (isRobotsTxt(path, end)) {
+    result.outcome = (ALLOW << 4) | REASON_ROBOTS_TXT;
+  } else if (remembered < <u32>REMEMBERED_AUTOMATON) {
+    result.outcome = remembered - REMEMBERED_OUTCOME;
+  } else {
+    grantBudget(end - path);
+    const rank = match(query.table + remembered, path, end, result.match);
+    result.rank = max(rank, 0);
+    result.outcome = outcomeOf(rank);
+  }
+}
+
+/** The outcome of a path by the rank of the rule that decides. */
+function outcomeOf(rank: i32): i32 {
+  if (rank === 0) return (ALLOW << 4) | REASON_NO_RULE;
+  if (rank === OVER_BUDGET) return (DENY << 4) | REASON_OVER_BUDGET;
+  return ((rank & 1) !== 0 ? ALLOW << 4 : DENY << 4) | REASON_RULE;
 }
 
 function isGoogle(query: Query): bool {
@@ -115,11 +139,7 @@ function decideByRobots(query: Query, worker: Worker, line: Line): void {
     return;
   }
   if (access !== ACCESS_SUCCESSFUL) {
-    const outcome =
-      access === ACCESS_UNAVAILABLE
-        ? (ALLOW << 4) | REASON_UNAVAILABLE
-        : (DENY << 4) | REASON_UNREACHABLE;
-    giveOutcome(query, worker, outcome, source);
+    giveOutcome(query, worker, outcomeOfAccess(access), source);
     return;
   }
   const agents = query.agentCount;
@@ -176,10 +196,7 @@ function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, 
     result.outcome = (DENY << 4) | REASON_OVER_BUDGET;
     return;
   }
-  const rank = result.rank;
-  let outcome = (ALLOW << 4) | REASON_NO_RULE;
-  if (rank !== 0) outcome = ((rank & 1) !== 0 ? ALLOW << 4 : DENY << 4) | REASON_RULE;
-  result.outcome = outcome;
+  result.outcome = outcomeOf(result.rank);
 }
 
 /** How many earlier agents are searched for one with the same groups. */

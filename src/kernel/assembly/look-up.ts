@@ -3,12 +3,30 @@
  * record, automaton.
  */
 
-import { ROBOTS_WIDE, TOKEN_ANY } from '../../table/format';
 import {
+  ACCESS_SUCCESSFUL,
+  ACCESS_UNAVAILABLE,
+  GROUP_LINE,
+  HOST_FORM,
+  HOST_SEVERAL,
+  ROBOTS_ACCESS,
+  ROBOTS_WIDE,
+  TOKEN_ANY,
+} from '../../table/format';
+import {
+  ALLOW,
   CHAIN_BYTES,
   CHAIN_TOKEN,
+  DENY,
   HOST_COUNTS_BYTES,
   LINE_BYTES,
+  REASON_NO_GROUP,
+  REASON_NO_RULE,
+  REASON_UNAVAILABLE,
+  REASON_UNREACHABLE,
+  REMEMBERED_AUTOMATON,
+  REMEMBERED_NOTHING,
+  REMEMBERED_OUTCOME,
   WORKER_FOLLOWERS,
   WORKER_OPEN,
 } from '../layout';
@@ -58,6 +76,7 @@ function openLines(open: usize, followers: usize, first: Line, last: Line, anyHo
   for (let at = changetype<usize>(first); at < changetype<usize>(last); at += LINE_BYTES) {
     const line = changetype<Line>(at);
     line.robots = 0;
+    line.remembered = 0;
     if (line.outcome !== PENDING) continue;
     if (line.leader !== 0 && leader !== 0) {
       line.leader = leader;
@@ -89,6 +108,7 @@ function followLeaders(followers: usize): void {
     line.slot = leader.slot;
     line.authority = leader.authority;
     line.robots = leader.robots;
+    line.remembered = leader.remembered;
     line.groupsList = leader.groupsList;
     line.groupsLink = leader.groupsLink;
   }
@@ -125,6 +145,10 @@ function prefetchRecords(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
     const record = line.record;
+    const remembered = line.query.remembered;
+    if (remembered !== 0) {
+      line.prefetched = load<u32>(remembered + (slotIndex(tableOf(line), line.slot) << 2));
+    }
     line.prefetched = load<u32>(record);
     line.prefetched = load<u32>(record, 64);
     line.prefetched = load<u32>(record, 128);
@@ -152,20 +176,57 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     if (authority === 0) continue;
     line.authority = authority;
     line.robots = load<u32>(authority);
+    const index = slotIndex(table, slot);
     const seen = query.seen;
     if (seen !== 0) {
-      const index = slotIndex(table, slot);
       const byte = changetype<usize>(worker) + seen + (index >> 3);
       store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
     }
     const counts = query.counts;
     if (counts !== 0) {
       const hostBytes: usize = <usize>query.agentCount * HOST_COUNTS_BYTES;
-      line.slot = changetype<usize>(worker) + counts + slotIndex(table, slot) * hostBytes;
+      line.slot = changetype<usize>(worker) + counts + index * hostBytes;
     }
-    found = keep(line, true, found);
+    const remembered = query.remembered;
+    let word: u32 = 0;
+    if (remembered !== 0) {
+      const place = remembered + (index << 2);
+      word = load<u32>(place);
+      if (word === 0) {
+        word = whatIsFound(line, record);
+        store<u32>(place, word);
+      }
+      if (word !== REMEMBERED_NOTHING) line.remembered = word;
+    }
+    // A line whose outcome is known has no automaton to prefetch.
+    found = keep(line, word < <u32>REMEMBERED_OUTCOME || word >= <u32>REMEMBERED_AUTOMATON, found);
   }
   return found;
+}
+
+/**
+ * What the query's only agent finds for each path of the line's host: REMEMBERED_…. Leaves the
+ * agent's groups in the line.
+ */
+function whatIsFound(line: Line, record: usize): u32 {
+  if (load<u8>(record, HOST_FORM) === HOST_SEVERAL) return REMEMBERED_NOTHING;
+  const table = tableOf(line);
+  const robots = line.robots;
+  const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
+  if (access !== ACCESS_SUCCESSFUL) return REMEMBERED_OUTCOME + outcomeOfAccess(access);
+  resolveGroups(line.query.agents, table, robots, groupsOfAny(table, robots), line.groups);
+  const list = line.groupsList;
+  if (list === 0) return REMEMBERED_OUTCOME + ((ALLOW << 4) | REASON_NO_GROUP);
+  if ((load<u32>(table + list, GROUP_LINE) & 1) !== 0) return REMEMBERED_NOTHING;
+  const automaton = load<u32>(table + list);
+  return automaton !== 0 ? automaton : REMEMBERED_OUTCOME + ((ALLOW << 4) | REASON_NO_RULE);
+}
+
+/** The outcome of a path without rules: RFC 9309 sections 2.3.1.3 and 2.3.1.4. */
+export function outcomeOfAccess(access: i32): i32 {
+  return access === ACCESS_UNAVAILABLE
+    ? (ALLOW << 4) | REASON_UNAVAILABLE
+    : (DENY << 4) | REASON_UNREACHABLE;
 }
 
 /** Prefetches for each line the counters of its host, which are needed when the line is written. */
@@ -191,11 +252,15 @@ function findGroups(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
-    const table = tableOf(line);
-    const agent = line.query.agents;
-    const robots = line.robots;
-    resolveGroups(agent, table, robots, groupsOfAny(table, robots), line.groups);
-    found = keep(line, line.groupsList !== 0, found);
+    let isFound = true;
+    if (line.remembered === 0) {
+      const table = tableOf(line);
+      const agent = line.query.agents;
+      const robots = line.robots;
+      resolveGroups(agent, table, robots, groupsOfAny(table, robots), line.groups);
+      isFound = line.groupsList !== 0;
+    }
+    found = keep(line, isFound, found);
   }
   return found;
 }
@@ -209,7 +274,9 @@ function prefetchAutomata(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
     const table = tableOf(line);
-    const automaton = table + load<u32>(table + line.groupsList);
+    const remembered = line.remembered;
+    const offset = remembered !== 0 ? remembered : load<u32>(table + line.groupsList);
+    const automaton = table + offset;
     line.prefetched = load<u32>(automaton);
     line.prefetched = load<u32>(automaton, 64);
     line.prefetched = load<u32>(automaton, 128);

@@ -62,7 +62,9 @@ export class Line {
   authority: usize;
   /** Offset of the robots record, 0 if unknown. */
   robots: usize;
-  /** The groups that the first agent obeys: Groups. */
+  /** What the only agent finds at the line's slot: REMEMBERED_…; 0 if it is not remembered. */
+  remembered: u32;
+  /** The groups that the first agent obeys: Groups. Undefined if `remembered` is not 0. */
   groupsList: usize;
   groupsLink: i32;
   /** The query for the shard of the host; the run's query if there are no shards, or no host. */
@@ -181,6 +183,7 @@ export class Query {
   shards: u32;
   shardQueries: usize;
   crc: usize;
+  remembered: usize;
 }
 
 /** AGENT_… */

@@ -28,7 +28,7 @@ import { beginsRecord } from '../warc/records.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file.js';
 import { hasEnding } from './item.js';
-import { parseRecord, recordEvents, recordOf } from './record.js';
+import { parseRecord, recordEvents, recordOf, STATUS_NAMES } from './record.js';
 
 /** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
@@ -74,7 +74,7 @@ const COLUMN_NAMES = {
   url: ['url', 'robots_url'],
   robots: ['robots', 'robots_txt', 'content', 'body'],
   robots_base64: ['robots_base64'],
-  status: ['status', 'status_code', 'fetch_status'],
+  status: STATUS_NAMES,
 } as const;
 
 const COLUMNS = Object.keys(COLUMN_NAMES) as Column[];

@@ -44,7 +44,8 @@ import type { Skip } from './file.js';
  *                                    (RFC 4648 section 4, padding optional), which wins
  *     "status"                       the status code, optional: a number, or text such as "503" or
  *                                    "503.0"; unless it is 2xx, the body may be missing. 206 is
- *                                    unreachable: rules may be missing
+ *                                    unreachable: rules may be missing. Other crawlers call it
+ *                                    "status_code" or "fetch_status"; two names must agree
  *
  * A "url" that is not the URL of a robots.txt makes the record bad, whatever else it holds. A crawl
  * log lists pages, and their status and "robots" (such as "noindex") belong to the page.
@@ -90,6 +91,32 @@ function statusOf(value: unknown): number | undefined {
   const isStatus =
     typeof number === 'number' && Number.isInteger(number) && number >= 100 && number <= 999;
   return isStatus ? number : undefined;
+}
+
+/** The names of the status code, in a record as in a column. */
+export const STATUS_NAMES = ['status', 'status_code', 'fetch_status'] as const;
+
+/**
+ * The status code of a record, or why the record is bad. Without "status_code", a crawler's 503
+ * would count as a success.
+ */
+function statusIn(members: Members): number | undefined | BadRecord {
+  let first: (typeof STATUS_NAMES)[number] | undefined;
+  let status: number | undefined;
+  for (const name of STATUS_NAMES) {
+    const value = members[name];
+    if (isMissing(value)) continue;
+    const code = statusOf(value);
+    if (code === undefined) {
+      return bad(`"${name}" is ${shown(value)}, not a status code from 100 to 999`);
+    }
+    if (first !== undefined && code !== status) {
+      return bad(`"${first}" is ${status}, but "${name}" is ${code}`);
+    }
+    first ??= name;
+    status = code;
+  }
+  return status;
 }
 
 /** The number in a text of digits, after which only a dot and zeros may stand. */
@@ -253,10 +280,8 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   const authority = authorityOf(members);
   if ('code' in authority) return authority;
 
-  const status = statusOf(members.status);
-  if (status === undefined && !isMissing(members.status)) {
-    return bad(`"status" is ${shown(members.status)}, not a status code from 100 to 999`);
-  }
+  const status = statusIn(members);
+  if (typeof status === 'object') return status;
   const body = bodyOf(members, status);
   if (typeof body === 'string') return bad(body);
   // The body of an error response does not count.
@@ -301,6 +326,8 @@ interface Members {
   readonly robots?: unknown;
   readonly robots_base64?: unknown;
   readonly status?: unknown;
+  readonly status_code?: unknown;
+  readonly fetch_status?: unknown;
 }
 
 /** Maximum number of digits; longer numbers are left to JSON.parse. */
@@ -343,6 +370,8 @@ export function plainMembers(line: Buffer): Members | undefined {
       case 'robots':
       case 'robots_base64':
       case 'status':
+      case 'status_code':
+      case 'fetch_status':
         members[key] = value;
     }
     if (line[end] === CLOSE_BRACE) return end + 1 === line.length ? members : undefined;

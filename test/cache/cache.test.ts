@@ -907,6 +907,8 @@ describe('files of records', () => {
         { url: 'https://k.example/robots.txt', robots: 'text', status: 200 },
         { host: 'l.example', robots: 'text', status: '503' },
         { host: 'm.example', robots: 'text', status: '200.00' },
+        { host: 'n.example', robots: '', status_code: 503 },
+        { host: 'o.example', fetch_status: '404', status_code: 404, status: null },
       ),
     );
     const { entries, warnings } = await read();
@@ -927,6 +929,8 @@ describe('files of records', () => {
       ['text', 200],
       ['text', 503],
       ['text', 200],
+      ['', 503],
+      ['', 404],
     ]);
   });
 
@@ -968,6 +972,16 @@ describe('files of records', () => {
       ],
       ['{"host":"a.example","robots":"","status":0}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
+      [
+        '{"host":"a.example","robots":"","status_code":"no"}',
+        'bad-record',
+        '"status_code" is "no", not a status code from 100 to 999; skipped.',
+      ],
+      [
+        '{"host":"a.example","robots":"","status":200,"fetch_status":503}',
+        'bad-record',
+        '"status" is 200, but "fetch_status" is 503; skipped.',
+      ],
       ['{"host":"a.example","status":200}', 'bad-record', '"status" is a success, but'],
       ['{"url":"https://a.example/robots.txt","status":204}', 'bad-record', 'is a success'],
       [

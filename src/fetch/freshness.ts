@@ -3,7 +3,7 @@
 import CachePolicy from 'http-cache-semantics';
 import { formatAuthority } from '../protocol/authority.js';
 import { DAY } from '../protocol/verdict.js';
-import { type FetchRecord, failedDays, type LastSuccess } from '../sources/fetch-record.js';
+import { type FetchState, failedDays, type LastSuccess } from '../sources/fetch-state.js';
 import type { FetchResult, StoredCopy } from './result.js';
 
 /** Headers of a message and its body that a 304 does not update (RFC 9111 section 3.2). */
@@ -140,7 +140,7 @@ const MOST_HEADERS = 64;
 /** Maximum number of characters of a policy; a longer one is dropped. */
 const LONGEST_POLICY = 64 * 1024;
 
-interface RecordOptions {
+interface StateOptions {
   readonly now: number;
   readonly maxAge: number;
   readonly unreachableAfter: number | undefined;
@@ -162,26 +162,26 @@ function keptPolicy(policy: object | undefined): object | undefined {
 }
 
 /**
- * Makes the record after a fetch (RFC 9309 sections 2.3.1 and 2.4).
+ * Makes the state after a fetch (RFC 9309 sections 2.3.1 and 2.4).
  *
  * - successful: the new copy; after a 304 the old copy with new times.
  * - unavailable: no copy.
  * - unreachable: the last good copy, and the time of the first failure.
  *
  * @param digest SHA-256 of the result's body; `undefined` without a body
- * @param before the record before the fetch
+ * @param before the state before the fetch
  */
-export function nextRecord(
+export function nextState(
   result: FetchResult,
   digest: string | undefined,
-  before: FetchRecord | undefined,
-  { now, maxAge, unreachableAfter }: RecordOptions,
-): FetchRecord {
+  before: FetchState | undefined,
+  { now, maxAge, unreachableAfter }: StateOptions,
+): FetchState {
   const { accessResult, respondedAt, retryAfter, error } = result;
   const kept = before?.lastSuccess;
   const unreachable = accessResult === 'unreachable';
   const since = Math.min(respondedAt, now);
-  const next: FetchRecord = {
+  const next: FetchState = {
     authority: formatAuthority(result.authority),
     accessResult,
     status: result.status,

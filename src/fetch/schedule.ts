@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FetchRecord } from '../sources/fetch-record.js';
+import type { FetchState } from '../sources/fetch-state.js';
 import { FetchFailure } from './answer.js';
 import { RANGES } from './limits.js';
 import type { FetchAuthority, Fetcher, FetchResult, Permit } from './result.js';
@@ -40,13 +40,13 @@ export interface ScheduleOptions {
 /** The outcome for an authority. */
 export interface FetchDone {
   readonly authority: FetchAuthority;
-  /** The record that the store now has; `undefined` if it has none. */
-  readonly record: FetchRecord | undefined;
-  /** The last attempt; `undefined` if the record was fresh and there was no request. */
+  /** The state that the store now has; `undefined` if it has none. */
+  readonly state: FetchState | undefined;
+  /** The last attempt; `undefined` if the state was fresh and there was no request. */
   readonly result: FetchResult | undefined;
   /** Number of attempts. */
   readonly attempts: number;
-  /** The reason why the store has no new record, although a request was due. */
+  /** The reason why the store has no new state, although a request was due. */
   readonly unkept?: Unkept | undefined;
 }
 
@@ -67,12 +67,12 @@ export interface Unkept {
 interface Task {
   readonly authority: FetchAuthority;
   attempts: number;
-  /** Whether the task has looked up the authority's record in the store. */
+  /** Whether the task has looked up the authority's state in the store. */
   isLookedUp: boolean;
   /** Number of look-ups in the store that failed. */
   lookUps: number;
-  /** The record that the store had. */
-  before: FetchRecord | undefined;
+  /** The state that the store had. */
+  before: FetchState | undefined;
 }
 
 /**
@@ -222,17 +222,17 @@ export class Schedule {
     const delay = this.#delayOf(result.retryAfter, task.attempts);
     const most = result.error?.code === 'local-fault' ? Math.max(attempts, LOCAL_TRIES) : attempts;
     if (isWorthRetrying(result) && task.attempts < most && delay <= LONGEST_WAIT) {
-      // A stopped run leaves the record unchanged, and the next run makes the request.
+      // A stopped run leaves the state unchanged, and the next run makes the request.
       if (!this.#stopping.signal.aborted) this.#readyAfter(delay, task, host);
       return;
     }
     const kept = await this.#keep(result, task.before);
-    const record = 'kind' in kept ? task.before : kept;
+    const state = 'kind' in kept ? task.before : kept;
     const unkept = 'kind' in kept ? kept : undefined;
     // RFC 9110 section 10.2.3 gives `Retry-After` no meaning in a successful response.
     const hold = result.accessResult === 'successful' ? 0 : (result.retryAfter ?? 0);
     if (hold > 0) this.#holds.begin(host, hold);
-    onDone?.({ authority, record, result, attempts: task.attempts, unkept });
+    onDone?.({ authority, state, result, attempts: task.attempts, unkept });
     this.#end(host);
   }
 
@@ -253,21 +253,21 @@ export class Schedule {
       code: '',
       message: `${host} asked for no request for another ${seconds} s (Retry-After)`,
     };
-    this.#options.onDone?.({ authority, record: before, result: undefined, attempts: 0, unkept });
+    this.#options.onDone?.({ authority, state: before, result: undefined, attempts: 0, unkept });
     this.#end(host);
     return true;
   }
 
-  /** Looks a task up in the store. Ends the task if the record is fresh or cannot be read. */
+  /** Looks a task up in the store. Ends the task if the state is fresh or cannot be read. */
   async #isDoneAlready(task: Task, host: string): Promise<boolean> {
     const { authority } = task;
     const { onDone } = this.#options;
     try {
-      const { record, fresh } = await this.#store.load(authority);
-      task.before = record;
+      const { state, fresh } = await this.#store.load(authority);
+      task.before = state;
       task.isLookedUp = true;
-      if (!fresh || record === undefined) return false;
-      onDone?.({ authority, record, result: undefined, attempts: 0 });
+      if (!fresh || state === undefined) return false;
+      onDone?.({ authority, state, result: undefined, attempts: 0 });
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error;
       if (error.isPassing && ++task.lookUps < LOCAL_TRIES && !this.#stopping.signal.aborted) {
@@ -275,14 +275,14 @@ export class Schedule {
         return true;
       }
       const unkept = unkeptBy(error);
-      onDone?.({ authority, record: undefined, result: undefined, attempts: 0, unkept });
+      onDone?.({ authority, state: undefined, result: undefined, attempts: 0, unkept });
     }
     this.#end(host);
     return true;
   }
 
-  /** Saves a result; returns its record, or why there is none. A passing fault is retried. */
-  async #keep(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord | Unkept> {
+  /** Saves a result; returns its state, or why there is none. A passing fault is retried. */
+  async #keep(result: FetchResult, before: FetchState | undefined): Promise<FetchState | Unkept> {
     const { code, systemCode = '', message = '' } = result.error ?? {};
     if (code === 'host-crowded') return { kind: code, code: '', message };
     if (code === 'local-fault') return { kind: code, code: systemCode, message };

@@ -1,4 +1,4 @@
-/** The store of `fetch`: one robots.txt and its record for each authority, replaced atomically. */
+/** The store of `fetch`: one robots.txt and its state for each authority, replaced atomically. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -20,18 +20,18 @@ import { begun, finished } from '../files/replacement.js';
 import { describeSystemError, errorCode, makeDirectory } from '../files/system-error.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import {
-  FETCH_RECORD,
-  type FetchRecord,
-  formatFetchRecord,
+  FETCH_STATE,
+  type FetchState,
+  formatFetchState,
   isOfTheFuture,
   type LastSuccess,
-  LONGEST_FETCH_RECORD,
-  parseFetchRecord,
-} from '../sources/fetch-record.js';
+  LONGEST_FETCH_STATE,
+  parseFetchState,
+} from '../sources/fetch-state.js';
 import { exists } from '../sources/file.js';
 import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../sources/item.js';
 import { isExhaustion } from './answer.js';
-import { nextRecord } from './freshness.js';
+import { nextState } from './freshness.js';
 import { RANGES } from './limits.js';
 import { isRunning, MACHINE } from './lock.js';
 import type { FetchAuthority, FetchResult, StoredCopy } from './result.js';
@@ -39,22 +39,22 @@ import type { FetchAuthority, FetchResult, StoredCopy } from './result.js';
 interface StoreOptions {
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** Milliseconds for which a record is fresh, unless HTTP says less. Default 24 hours. */
+  /** Milliseconds for which a state is fresh, unless HTTP says less. Default 24 hours. */
   readonly maxAge?: number | undefined;
-  /** Days for `unreachableAfter` in the records. Default: none, so that readers use 30. */
+  /** Days for `unreachableAfter` in the states. Default: none, so that readers use 30. */
   readonly unreachableAfter?: number | undefined;
   /**
    * Bytes of a body that a fetch keeps. A copy that was truncated at fewer bytes is fetched again.
    * Default 0: no copy is.
    */
   readonly maxBytes?: number | undefined;
-  /** Whether private addresses are allowed: records of refused addresses are then stale. */
+  /** Whether private addresses are allowed: states of refused addresses are then stale. */
   readonly allowPrivate?: boolean | undefined;
 }
 
 /** The contents of the store for an authority. */
 interface StoredAuthority {
-  readonly record: FetchRecord | undefined;
+  readonly state: FetchState | undefined;
   /** Whether no request is due. */
   readonly fresh: boolean;
 }
@@ -63,14 +63,14 @@ const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
 
 /**
  * A directory of fetched robots.txt files: `SCHEME/HOST[_PORT]/robots.txt`, each with a
- * `robots.json` beside it that records the fetch. Users may read, edit and delete both.
+ * `robots.json` beside it that notes the fetch. Users may read, edit and delete both.
  *
  * Each file is written under a temporary name, synced and renamed, robots.txt before robots.json.
- * If a run is killed, each file is therefore its old or its new version, and a new record is never
- * beside an old robots.txt. An old record beside a new robots.txt has another digest, so the next
+ * If a run is killed, each file is therefore its old or its new version, and a new state is never
+ * beside an old robots.txt. An old state beside a new robots.txt has another digest, so the next
  * fetch makes no conditional request.
  *
- * A robots.txt that no longer counts is deleted after its record is written. The record keeps the
+ * A robots.txt that no longer counts is deleted after its state is written. The state keeps the
  * digest, so that the next run can complete the deletion. The next write to a directory deletes the
  * temporary files of killed runs.
  *
@@ -115,36 +115,36 @@ export class Store {
   }
 
   /**
-   * Looks up an authority. The record has no `lastSuccess` if its robots.txt is missing or has been
+   * Looks up an authority. The state has no `lastSuccess` if its robots.txt is missing or has been
    * edited: a conditional request would then be wrong.
    *
-   * @throws StoreFault if the record cannot be read at the moment
+   * @throws StoreFault if the state cannot be read at the moment
    */
   async load(authority: FetchAuthority): Promise<StoredAuthority> {
     const directory = this.directoryOf(authority);
-    const record = directory === undefined ? undefined : await readRecord(directory, authority);
-    if (directory === undefined || record === undefined) {
-      return { record: undefined, fresh: false };
+    const state = directory === undefined ? undefined : await readState(directory, authority);
+    if (directory === undefined || state === undefined) {
+      return { state: undefined, fresh: false };
     }
-    if (!isOfTheFuture(record, this.#now()) && this.#now() < this.#freshUntil(record)) {
-      if (record.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
-        if (record.discarded !== undefined) await discard(directory, record.discarded);
-        return { record, fresh: true };
+    if (!isOfTheFuture(state, this.#now()) && this.#now() < this.#freshUntil(state)) {
+      if (state.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
+        if (state.discarded !== undefined) await discard(directory, state.discarded);
+        return { state, fresh: true };
       }
     }
-    const { lastSuccess } = record;
-    if (lastSuccess === undefined) return { record, fresh: false };
+    const { lastSuccess } = state;
+    if (lastSuccess === undefined) return { state, fresh: false };
     const digest = await digestOf(join(directory, ROBOTS_TXT));
     const intact = digest === lastSuccess.sha256;
-    return { record: intact ? record : { ...record, lastSuccess: undefined }, fresh: false };
+    return { state: intact ? state : { ...state, lastSuccess: undefined }, fresh: false };
   }
 
   /**
-   * The time at which a record becomes stale for this run. Its options may differ from the
+   * The time at which a state becomes stale for this run. Its options may differ from the
    * writer's.
    */
-  #freshUntil(record: FetchRecord): number {
-    const { accessResult, freshUntil, respondedAt, error, lastSuccess } = record;
+  #freshUntil(state: FetchState): number {
+    const { accessResult, freshUntil, respondedAt, error, lastSuccess } = state;
     if (this.#allowPrivate && error?.code === 'address-refused') return 0;
     if (accessResult === 'unreachable') return freshUntil;
     if (this.#isTooShort(lastSuccess)) return 0;
@@ -155,8 +155,8 @@ export class Store {
    * The copy that a conditional request may confirm. `undefined` if this run wants more of a
    * truncated robots.txt: a 304 would leave it truncated.
    */
-  copyOf(record: FetchRecord | undefined): StoredCopy | undefined {
-    const copy = record?.lastSuccess;
+  copyOf(state: FetchState | undefined): StoredCopy | undefined {
+    const copy = state?.lastSuccess;
     if (copy === undefined || this.#isTooShort(copy)) return undefined;
     const { headers, policy } = copy;
     return { etag: headers.etag, lastModified: headers['last-modified'], headers, policy };
@@ -170,12 +170,12 @@ export class Store {
   /**
    * Saves the result of a fetch.
    *
-   * @param before the record that `load` returned before the fetch
-   * @returns the record that was written
+   * @param before the state that `load` returned before the fetch
+   * @returns the state that was written
    * @throws StoreFault if this authority's files cannot be written
    * @throws RobotsFilterError `output` if no authority's files could be written
    */
-  async save(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord> {
+  async save(result: FetchResult, before: FetchState | undefined): Promise<FetchState> {
     const directory = this.directoryOf(result.authority);
     if (directory === undefined) {
       throw new RobotsFilterError(
@@ -187,7 +187,7 @@ export class Store {
     const isEmpty = result.accessResult === 'successful' && !result.notModified;
     const body = result.body ?? (isEmpty ? new Uint8Array(0) : undefined);
     const digest = body === undefined ? undefined : sha256(body);
-    const record = nextRecord({ ...result, body }, digest, before, {
+    const state = nextState({ ...result, body }, digest, before, {
       maxAge: this.#maxAge,
       now: this.#now(),
       unreachableAfter: this.#unreachableAfter,
@@ -198,18 +198,18 @@ export class Store {
       const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
       const files = [
         ...(isNew ? [{ name: ROBOTS_TXT, bytes: body }] : []),
-        { name: FETCH_RECORD, bytes: Buffer.from(formatFetchRecord(record)) },
+        { name: FETCH_STATE, bytes: Buffer.from(formatFetchState(state)) },
       ];
       await replaceInOrder(
         directory,
         files.map((file) => ({ ...file, temporaryName: temporaryName(file.name) })),
       );
-      if (record.discarded !== undefined) await discard(directory, record.discarded);
+      if (state.discarded !== undefined) await discard(directory, state.discarded);
     } catch (error) {
       if (concernsOneAuthority(error)) throw unkept(directory, error);
       throw unwritable(directory, error);
     }
-    return record;
+    return state;
   }
 
   #makeDirectory(directory: string, parent: string): void {
@@ -246,23 +246,23 @@ export class Store {
   }
 }
 
-/** The record in the directory of an authority; `undefined` if there is no valid one. */
-async function readRecord(
+/** The state in the directory of an authority; `undefined` if there is no valid one. */
+async function readState(
   directory: string,
   authority: FetchAuthority,
-): Promise<FetchRecord | undefined> {
-  const path = join(directory, FETCH_RECORD);
+): Promise<FetchState | undefined> {
+  const path = join(directory, FETCH_STATE);
   if (!exists(path)) return undefined;
   try {
     const status = await stat(path);
-    if (!status.isFile() || status.size > LONGEST_FETCH_RECORD) return undefined;
-    const record = parseFetchRecord(await readFile(path), authority);
-    return typeof record === 'string' ? undefined : record;
+    if (!status.isFile() || status.size > LONGEST_FETCH_STATE) return undefined;
+    const state = parseFetchState(await readFile(path), authority);
+    return typeof state === 'string' ? undefined : state;
   } catch (error) {
     const code = errorCode(error);
-    // A lack of resources passes, so the record must not be taken as missing.
+    // A lack of resources passes, so the state must not be taken as missing.
     if (isExhaustion(code)) throw new StoreFault(`${path}: ${describeSystemError(error)}`, error);
-    // Any other unreadable record is replaced, or the write fails.
+    // Any other unreadable state is replaced, or the write fails.
     if (code !== '') return undefined;
     throw error;
   }
@@ -317,7 +317,7 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
   );
 }
 
-/** A fault in reading or writing the record of one authority. Others are not affected. */
+/** A fault in reading or writing the state of one authority. Others are not affected. */
 export class StoreFault extends Error {
   readonly systemCode: string;
 

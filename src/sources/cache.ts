@@ -23,16 +23,16 @@ import {
 } from './archives.js';
 import { bodyLimit, type CacheOptions, type EntryEvent, type WarningEvent } from './entry.js';
 import {
-  FETCH_RECORD,
+  FETCH_STATE,
   type FetchOutcome,
   type FetchReading,
-  type FetchRecord,
+  type FetchState,
   isLongUnreachable,
   type LastSuccess,
-  LONGEST_FETCH_RECORD,
+  LONGEST_FETCH_STATE,
   outcomeOf,
-  parseFetchRecord,
-} from './fetch-record.js';
+  parseFetchState,
+} from './fetch-state.js';
 import {
   close,
   decodeName,
@@ -489,10 +489,10 @@ async function readHostDirectory(
 ): Promise<Item> {
   // The record is read first: a fetch replaces it last, so a new record never meets an old
   // robots.txt.
-  const read = await readFetchRecord(path, access, authority);
+  const read = await readFetchState(path, access, authority);
   // Without its record, it is not known whether the robots.txt still counts.
   if (read?.kind === 'skip') {
-    return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_RECORD}`, skip: read };
+    return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_STATE}`, skip: read };
   }
   const record = read?.record;
   const reading = options.fetchReading ?? {};
@@ -523,7 +523,7 @@ async function readHostDirectory(
   return itemOf(body, robotsPath, robotsDisplayPath, pending);
 }
 
-/** The item for the directory of a host without a robots.txt and without a fetch record. */
+/** The item for the directory of a host without a robots.txt and without a fetch state. */
 async function emptyItem(path: FilePath, displayPath: string): Promise<Item> {
   let names: string[];
   try {
@@ -553,8 +553,8 @@ function truncatedAt(
   return lastSuccess.bytes;
 }
 
-/** Whether the robots.txt beside a fetch record may count. */
-function isCopyUsed(record: FetchRecord | undefined, { unreachableAfter }: FetchReading): boolean {
+/** Whether the robots.txt beside a fetch state may count. */
+function isCopyUsed(record: FetchState | undefined, { unreachableAfter }: FetchReading): boolean {
   return (
     record === undefined ||
     record.accessResult === 'successful' ||
@@ -562,12 +562,12 @@ function isCopyUsed(record: FetchRecord | undefined, { unreachableAfter }: Fetch
   );
 }
 
-/** The entry of a host whose fetch record alone decides. */
+/** The entry of a host whose fetch state alone decides. */
 function fetchedItem(authority: Authority, prefix: string, fetched: FetchOutcome): Item {
   const entry = {
     authority,
     body: new Uint8Array(0),
-    source: `${prefix}${FETCH_RECORD}`,
+    source: `${prefix}${FETCH_STATE}`,
     status: undefined,
     fetched,
   };
@@ -575,14 +575,14 @@ function fetchedItem(authority: Authority, prefix: string, fetched: FetchOutcome
 }
 
 /** Reads the robots.json in the directory of a host; `undefined` if there is none. */
-async function readFetchRecord(
+async function readFetchState(
   path: FilePath,
   access: FileAccess,
   authority: Authority,
-): Promise<{ kind: 'record'; record: FetchRecord } | Skip | undefined> {
-  const recordPath = join(path, FETCH_RECORD);
+): Promise<{ kind: 'record'; record: FetchState } | Skip | undefined> {
+  const recordPath = join(path, FETCH_STATE);
   if (!access.concurrent && !exists(recordPath)) return undefined;
-  const limit = LONGEST_FETCH_RECORD;
+  const limit = LONGEST_FETCH_STATE;
   const body = await readBody(recordPath, access, limit + 1, limit);
   switch (body.kind) {
     case 'missing':
@@ -594,7 +594,7 @@ async function readFetchRecord(
     case 'long':
       return badRecord('It is longer than 512 KiB');
     case 'body': {
-      const record = parseFetchRecord(body.bytes, authority);
+      const record = parseFetchState(body.bytes, authority);
       return typeof record === 'string' ? badRecord(record) : { kind: 'record', record };
     }
   }

@@ -1,5 +1,5 @@
 import type { Authority } from '../protocol/authority.js';
-import type { FetchOutcome, FetchReading } from './fetch-record.js';
+import type { FetchOutcome, FetchReading } from './fetch-state.js';
 
 /** One robots.txt of a cache, before parsing. */
 export interface CacheEntry {
@@ -96,7 +96,7 @@ export interface CacheOptions {
   readonly maxBodyBytes: number;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
   readonly asOf?: number | undefined;
-  /** How fetch records are interpreted. */
+  /** How fetch states are interpreted. */
   readonly fetchReading?: FetchReading | undefined;
 }
 

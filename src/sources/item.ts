@@ -15,7 +15,7 @@ import type {
   CacheWarningCode,
   WarningEvent,
 } from './entry.js';
-import { FETCH_RECORD } from './fetch-record.js';
+import { FETCH_STATE } from './fetch-state.js';
 import {
   type Body,
   type FileAccess,
@@ -215,7 +215,7 @@ export function* splitNames(
  *
  * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address, `-` may stand for
  * `:`, which some file systems do not allow: [2001-db8--1]_8080. A robots.json beside
- * HOST/robots.txt has the finding of the last fetch: fetch-record.ts.
+ * HOST/robots.txt has the finding of the last fetch: fetch-state.ts.
  */
 
 /** The name of the file in the directory of a host (RFC 9309 section 2.3). */
@@ -233,7 +233,7 @@ export function hasEnding(name: string, ending: string): boolean {
 
 /** Whether a name is ignored without a warning: hidden files, and robots.json. */
 export function isIgnored(name: string): boolean {
-  return name.startsWith('.') || name === FETCH_RECORD;
+  return name.startsWith('.') || name === FETCH_STATE;
 }
 
 /** The scheme that a directory is named for; `undefined` for other names. */

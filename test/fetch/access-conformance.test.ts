@@ -82,11 +82,11 @@ async function verdictOf(testCase: AccessCase, now: number): Promise<string> {
     const earlier = { ...testCase, status: 200, unreachable_days: 0 };
     await store.save(resultOf(earlier, time - DAY), undefined);
   }
-  await store.save(result, (await store.load(result.authority)).record);
+  await store.save(result, (await store.load(result.authority)).state);
   // An attempt a day, as those who fetch what has gone stale make it.
   while (time !== now) {
     time = Math.min(time + DAY, now);
-    await store.save(resultOf(testCase, time), (await store.load(result.authority)).record);
+    await store.save(resultOf(testCase, time), (await store.load(result.authority)).state);
   }
   const { layout } = await compileCache([directory], {
     profile: testCase.source.startsWith('draft') ? 'draft-koster-rep-00' : 'rfc9309',

@@ -76,7 +76,7 @@ describe('a host that others redirect to', () => {
     const { done, end } = await run(fetcher, authorities(server, 12), { concurrency: 4 });
     await end;
     expect(done).toHaveLength(12);
-    expect(done.every(({ record }) => record?.accessResult === 'successful')).toBe(true);
+    expect(done.every(({ state }) => state?.accessResult === 'successful')).toBe(true);
     expect(asked).toHaveLength(24);
     for (let at = 1; at < asked.length; at++) {
       expect((asked[at] ?? 0) - (asked[at - 1] ?? 0)).toBeGreaterThanOrEqual(28);
@@ -126,9 +126,9 @@ describe('a host that others redirect to', () => {
     });
     await end;
     expect(crowded).toHaveLength(7);
-    for (const { unkept, record } of crowded) {
+    for (const { unkept, state } of crowded) {
       expect(unkept).toMatchObject({ kind: 'host-crowded' });
-      expect(record).toBeUndefined();
+      expect(state).toBeUndefined();
     }
     await fetcher.close();
   });

@@ -80,7 +80,7 @@ describe('a retry', () => {
     });
     await schedule.run([server.authority()]);
     expect(done).toMatchObject([
-      { attempts: 3, record: { accessResult: 'successful', status: 200 } },
+      { attempts: 3, state: { accessResult: 'successful', status: 200 } },
     ]);
     expect([requests, slept]).toEqual([3, [7000, 7000]]);
   });

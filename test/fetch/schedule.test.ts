@@ -139,14 +139,14 @@ describe('the schedule of a fetch', () => {
     ]);
     expect(waits).toEqual([750, 1500]);
     expect(done.map(({ attempts }) => attempts)).toEqual([3, 1, 1]);
-    expect(done.every(({ record }) => record?.accessResult === 'successful')).toBe(true);
+    expect(done.every(({ state }) => state?.accessResult === 'successful')).toBe(true);
   });
 
   it('gives up after so many attempts, and keeps that', async () => {
     const fetcher = new FakeFetcher(() => FAILED);
     const done = await run(fetcher, hosts(2), { attempts: 4 });
     expect(fetcher.asked).toHaveLength(8);
-    expect(done.map(({ record }) => record?.accessResult)).toEqual(['unreachable', 'unreachable']);
+    expect(done.map(({ state }) => state?.accessResult)).toEqual(['unreachable', 'unreachable']);
   });
 
   it('honours Retry-After, and leaves a long one to a later run', async () => {
@@ -166,7 +166,7 @@ describe('the schedule of a fetch', () => {
       { sleep },
     );
     expect(long.asked).toHaveLength(1);
-    expect(done?.record?.freshUntil).toBe(now + 90 * 60_000);
+    expect(done?.state?.freshUntil).toBe(now + 90 * 60_000);
   });
 
   it('waits for a Retry-After of up to a minute before the next port of the host', async () => {
@@ -180,7 +180,7 @@ describe('the schedule of a fetch', () => {
       { attempts: 1, now: () => now, sleep: async (delay) => void waits.push(delay) },
     );
     expect(waits).toEqual([60_000]);
-    expect(done.map(({ record }) => record?.accessResult)).toEqual([
+    expect(done.map(({ state }) => state?.accessResult)).toEqual([
       'unreachable',
       'successful',
       'successful',
@@ -205,9 +205,9 @@ describe('the schedule of a fetch', () => {
       );
       expect([fetcher.asked, waits]).toEqual([['http://one.test:8000'], []]);
       const [, fresh, left] = done;
-      expect(fresh).toMatchObject({ record: { accessResult: 'successful' }, attempts: 0 });
+      expect(fresh).toMatchObject({ state: { accessResult: 'successful' }, attempts: 0 });
       expect(left).toMatchObject({
-        record: undefined,
+        state: undefined,
         result: undefined,
         attempts: 0,
         unkept: {
@@ -314,7 +314,7 @@ describe('the schedule of a fetch', () => {
     if (authority === undefined) throw new Error();
     await schedule.run([authority]);
     expect(fetcher.asked).toHaveLength(1);
-    expect((await store.load(authority)).record).toBeUndefined();
+    expect((await store.load(authority)).state).toBeUndefined();
   });
 
   it('aborted, keeps nothing of what was in flight', async () => {

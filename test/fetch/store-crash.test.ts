@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseFetchRecord } from '../../src/sources/fetch-record.js';
+import { parseFetchState } from '../../src/sources/fetch-state.js';
 import { authorityOfName, schemeOfName } from '../../src/sources/item.js';
 import { ended, MAIN } from '../cli/command-line.js';
 import { startRobotsServer, stop } from './robots-server.js';
@@ -61,7 +61,7 @@ function contents(directory: string): Map<string, string> {
       const [scheme, name] = relative(directory, entry.parentPath).split('/');
       const authority = authorityOfName(name ?? '', schemeOfName(scheme ?? ''));
       if (authority === undefined) throw new Error(`${path} is nobody's`);
-      const record = parseFetchRecord(bytes, authority);
+      const record = parseFetchState(bytes, authority);
       if (typeof record === 'string') throw new Error(`${path}: ${record}`);
       const { accessResult, status, chain, lastSuccess } = record;
       const digest = lastSuccess?.sha256;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Store, temporaryName } from '../../src/fetch/store.js';
-import { parseFetchRecord } from '../../src/sources/fetch-record.js';
+import { parseFetchState } from '../../src/sources/fetch-state.js';
 import { EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 
 const START = Date.UTC(2026, 0, 1);
@@ -47,10 +47,10 @@ interface Answer {
 /** One fetch, as the schedule makes it: nothing is asked while the finding is fresh. */
 async function fetchOnce(now: number, { status, robots }: Answer): Promise<void> {
   const store = await Store.open(root, { now: () => now });
-  const { record, fresh } = await store.load(EXAMPLE);
+  const { state, fresh } = await store.load(EXAMPLE);
   if (fresh) return;
   const body = robots === undefined ? {} : { body: Buffer.from(robots) };
-  await store.save(fetchResult(now, status, body), record);
+  await store.save(fetchResult(now, status, body), state);
 }
 
 /**
@@ -172,13 +172,13 @@ describe('a store whose writer is killed before each of its file system calls', 
         const context = `killed before ${made.join(', ')}`;
         const found = filesOf();
         left += Object.keys(found).filter((name) => name.startsWith('.')).length;
-        const { 'robots.txt': robots, 'robots.json': record } = withoutTemporaries(found);
-        // Each file is the old one or the new one, and no new record is beside an old robots.txt,
-        // except beside one that the record says is out of force.
+        const { 'robots.txt': robots, 'robots.json': state } = withoutTemporaries(found);
+        // Each file is the old one or the new one, and no new state is beside an old robots.txt,
+        // except beside one that the state says is out of force.
         expect([old['robots.txt'], complete['robots.txt']], context).toContain(robots);
-        expect([old['robots.json'], complete['robots.json']], context).toContain(record);
-        if (record === complete['robots.json'] && robots !== complete['robots.txt']) {
-          const parsed = parseFetchRecord(Buffer.from(record ?? ''), EXAMPLE);
+        expect([old['robots.json'], complete['robots.json']], context).toContain(state);
+        if (state === complete['robots.json'] && robots !== complete['robots.txt']) {
+          const parsed = parseFetchState(Buffer.from(state ?? ''), EXAMPLE);
           expect(parsed, context).toMatchObject({ discarded: expect.any(String) });
         }
         await fetchOnce(LATER, after);

@@ -44,8 +44,8 @@ function resultOf(status: number | undefined, members: Partial<FetchResult> = {}
 
 /** One fetch, as the schedule makes it. */
 async function fetched(result: FetchResult): Promise<void> {
-  const { record } = await store.load(result.authority);
-  await store.save(result, record);
+  const { state } = await store.load(result.authority);
+  await store.save(result, state);
 }
 
 /** What the store holds, on the calling thread or read in the thread pool. */
@@ -153,7 +153,7 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     expect(await verdict()).toBe('deny unreachable');
   });
 
-  it('2.3.1.4: two attempts far apart open nothing, nor does a record that knows of no others', async () => {
+  it('2.3.1.4: two attempts far apart open nothing, nor does a state that knows of no others', async () => {
     await fetched(resultOf(undefined));
     now += 31 * DAY;
     await fetched(resultOf(undefined));
@@ -179,7 +179,7 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     now = START + 40 * DAY;
     await fetched(resultOf(503));
     expect(await verdict()).toBe('deny unreachable');
-    expect((await store.load(EXAMPLE)).record?.failedOn).toEqual([START, START + 40 * DAY]);
+    expect((await store.load(EXAMPLE)).state?.failedOn).toEqual([START, START + 40 * DAY]);
   });
 
   it('2.3.1.4: of fewer days, attempts on every third', async () => {
@@ -202,7 +202,7 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     now += DAY;
     await fetched(resultOf(503));
     expect(await verdict()).toBe('deny unreachable');
-    expect((await store.load(EXAMPLE)).record?.failedOn).toHaveLength(1);
+    expect((await store.load(EXAMPLE)).state?.failedOn).toHaveLength(1);
   });
 });
 
@@ -262,21 +262,21 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
     expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
   });
 
-  it('a finding is stale after 24 hours, whatever the record says of its use', async () => {
+  it('a finding is stale after 24 hours, whatever the state says of its use', async () => {
     const path = join(root, DIRECTORY, 'robots.json');
     for (const result of [resultOf(200), resultOf(404), resultOf(503)]) {
       now = START;
       await fetched(result);
-      const record = JSON.parse(readFileSync(path, 'utf8'));
+      const state = JSON.parse(readFileSync(path, 'utf8'));
       for (const usableUntil of ['9999-12-31T00:00:00.000Z', 'never', undefined]) {
-        writeFileSync(path, JSON.stringify({ ...record, usableUntil }));
+        writeFileSync(path, JSON.stringify({ ...state, usableUntil }));
         now = START + DAY;
         expect(await verdict(undefined, { stale: 'unknown' })).not.toContain('unknown');
         now = START + DAY + 1;
         expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
       }
       // How old it is, nobody can tell.
-      writeFileSync(path, JSON.stringify({ ...record, respondedAt: undefined }));
+      writeFileSync(path, JSON.stringify({ ...state, respondedAt: undefined }));
       now = START;
       expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
     }
@@ -315,9 +315,9 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
     await fetched(resultOf(200));
     now += DAY;
     await fetched(resultOf(304, { accessResult: 'successful', notModified: true }));
-    const { record, fresh } = await store.load(EXAMPLE);
+    const { state, fresh } = await store.load(EXAMPLE);
     expect(fresh).toBe(true);
-    expect(record?.lastSuccess).toMatchObject({ receivedAt: START, validatedAt: now });
+    expect(state?.lastSuccess).toMatchObject({ receivedAt: START, validatedAt: now });
     expect(await verdict(undefined, { stale: 'unknown' })).toBe('deny rule');
   });
 
@@ -330,23 +330,23 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
       [5000, false],
     ] as const) {
       const other = await Store.open(root, { now: () => now, maxBytes });
-      const { record, fresh } = await other.load(EXAMPLE);
+      const { state, fresh } = await other.load(EXAMPLE);
       expect(fresh).toBe(isGood);
-      expect(other.copyOf(record)?.etag).toBe(isGood ? '"1"' : undefined);
+      expect(other.copyOf(state)?.etag).toBe(isGood ? '"1"' : undefined);
       // What is unreachable in between leaves the copy.
-      expect(record?.lastSuccess?.bytes).toBe(1001);
+      expect(state?.lastSuccess?.bytes).toBe(1001);
     }
     await fetched(resultOf(200, { body: Buffer.alloc(1001, '#') }));
     const whole = await Store.open(root, { now: () => now, maxBytes: 5000 });
-    const { record, fresh } = await whole.load(EXAMPLE);
-    expect([fresh, whole.copyOf(record)?.etag]).toEqual([true, '"1"']);
+    const { state, fresh } = await whole.load(EXAMPLE);
+    expect([fresh, whole.copyOf(state)?.etag]).toEqual([true, '"1"']);
   });
 
   it('what is unreachable is not asked again for an hour, or as long as it says', async () => {
     await fetched(resultOf(503));
-    expect((await store.load(EXAMPLE)).record?.freshUntil).toBe(START + 3_600_000);
+    expect((await store.load(EXAMPLE)).state?.freshUntil).toBe(START + 3_600_000);
     await fetched(resultOf(503, { retryAfter: 2 * 3_600_000 }));
-    expect((await store.load(EXAMPLE)).record?.freshUntil).toBe(START + 2 * 3_600_000);
+    expect((await store.load(EXAMPLE)).state?.freshUntil).toBe(START + 2 * 3_600_000);
   });
 });
 
@@ -354,9 +354,9 @@ describe('files that somebody edits or deletes', () => {
   it('a robots.txt that was edited counts as it is, and is asked for without conditions', async () => {
     await fetched(resultOf(200));
     now += DAY;
-    expect((await store.load(EXAMPLE)).record?.lastSuccess?.headers).toEqual({ etag: '"1"' });
+    expect((await store.load(EXAMPLE)).state?.lastSuccess?.headers).toEqual({ etag: '"1"' });
     writeFileSync(join(root, DIRECTORY, 'robots.txt'), 'user-agent: *\ndisallow: /page\n');
-    expect((await store.load(EXAMPLE)).record?.lastSuccess).toBeUndefined();
+    expect((await store.load(EXAMPLE)).state?.lastSuccess).toBeUndefined();
     expect(await verdict('https://example.com/page')).toBe('deny rule');
   });
 
@@ -370,7 +370,7 @@ describe('files that somebody edits or deletes', () => {
   it('a robots.txt without a robots.json is successful', async () => {
     await fetched(resultOf(200));
     rmSync(join(root, DIRECTORY, 'robots.json'));
-    expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
+    expect(await store.load(EXAMPLE)).toEqual({ state: undefined, fresh: false });
     expect(await verdict()).toBe('deny rule');
   });
 
@@ -390,11 +390,7 @@ describe('files that somebody edits or deletes', () => {
       [but({ version: '1' }), 'bad-record', '"version" is not 1'],
       [but({ authority: 'https://other.example' }), 'bad-record', 'does not match the directory'],
       [but({ authority: 'http://example.com' }), 'bad-record', 'does not match the directory'],
-      [
-        but({ authority: 'https://example.com:8443' }),
-        'bad-record',
-        'does not match the directory',
-      ],
+      [but({ authority: 'https://example.com:8443' }), 'bad-record', 'does not match the directory'],
       [but({ authority: '' }), 'bad-record', 'does not match the directory'],
       [but({ authority: null }), 'bad-record', 'does not match the directory'],
       [() => mkdirSync(path), 'not-a-file', 'A directory, not a file'],
@@ -410,7 +406,7 @@ describe('files that somebody edits or deletes', () => {
         expect(entries).toEqual([]);
         expect(warnings).toMatchObject([{ code, path, message: expect.stringContaining(message) }]);
       }
-      expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
+      expect(await store.load(EXAMPLE)).toEqual({ state: undefined, fresh: false });
     }
     expect(await verdict()).toBe('unknown unknown-host');
     await fetched(resultOf(503));
@@ -434,7 +430,7 @@ describe('files that somebody edits or deletes', () => {
     expect(entries).toHaveLength(5);
   });
 
-  it('a record of one member is enough, and so is a status', async () => {
+  it('a state of one member is enough, and so is a status', async () => {
     mkdirSync(join(root, DIRECTORY), { recursive: true });
     for (const [text, expected] of [
       ['{"accessResult":"unreachable"}', 'deny unreachable'],
@@ -578,7 +574,7 @@ describe('what stands where a fetch keeps its findings and is no file', () => {
   ] as const) {
     it(`${what} concerns one host, and leaves nothing behind`, async () => {
       block();
-      expect(await store.load(EXAMPLE)).toMatchObject({ record: undefined, fresh: false });
+      expect(await store.load(EXAMPLE)).toMatchObject({ state: undefined, fresh: false });
       await expect(fetched(resultOf(200))).rejects.toMatchObject({ name: 'StoreFault' });
       await fetched(resultOf(200, { authority: authorityOf('https://other.example') }));
       const names = readdirSync(root, { recursive: true }).map(String);
@@ -602,7 +598,7 @@ describe('what stands where a fetch keeps its findings and is no file', () => {
     mkdirSync(directory, { recursive: true });
     for (const name of ['robots.json', 'robots.txt'])
       execFileSync('mkfifo', [join(directory, name)]);
-    expect(await store.load(EXAMPLE)).toMatchObject({ record: undefined, fresh: false });
+    expect(await store.load(EXAMPLE)).toMatchObject({ state: undefined, fresh: false });
     await expect(fetched(resultOf(404))).resolves.not.toThrow();
   });
 });

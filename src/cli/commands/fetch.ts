@@ -377,22 +377,22 @@ class FetchTally {
   /** Number of authorities that were not recorded, by reason. */
   readonly unkept = new Map<string, number>();
 
-  add({ record, result, unkept }: FetchDone): void {
+  add({ state, result, unkept }: FetchDone): void {
     this.done++;
     if (unkept !== undefined) {
       const reason = [unkept.kind, unkept.code].filter((word) => word !== '').join(' ');
       this.unkept.set(reason, (this.unkept.get(reason) ?? 0) + 1);
       return;
     }
-    if (result === undefined || record === undefined) {
+    if (result === undefined || state === undefined) {
       this.fresh++;
       return;
     }
-    this[record.accessResult]++;
+    this[state.accessResult]++;
     this.bytes += result.body?.length ?? 0;
     if (result.notModified) this.notModified++;
     if (result.cut) this.truncated++;
-    if (record.accessResult === 'unreachable') {
+    if (state.accessResult === 'unreachable') {
       const kind = result.error?.code ?? `status ${result.status}`;
       this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1);
     }
@@ -485,8 +485,8 @@ function describeFetchProgress(tally: FetchTally, total: number, rate: number): 
 
 /** Formats the outcome of one authority as a line of JSON, for `--report`. */
 function reportLine(done: FetchDone): string {
-  const { authority, record, result, attempts, unkept } = done;
-  if (record === undefined || unkept !== undefined) {
+  const { authority, state, result, attempts, unkept } = done;
+  if (state === undefined || unkept !== undefined) {
     return `${printableJson({
       authority: formatAuthority(authority),
       asked: result !== undefined && unkept?.kind === 'store',
@@ -496,18 +496,18 @@ function reportLine(done: FetchDone): string {
   }
   return `${printableJson({
     authority: formatAuthority(authority),
-    accessResult: record.accessResult,
+    accessResult: state.accessResult,
     asked: result !== undefined,
     attempts,
-    status: record.status,
-    error: record.error,
-    finalUrl: record.chain.at(-1),
-    redirects: Math.max(record.chain.length - 1, 0),
+    status: state.status,
+    error: state.error,
+    finalUrl: state.chain.at(-1),
+    redirects: Math.max(state.chain.length - 1, 0),
     notModified: result?.notModified,
     bytes: result?.body?.length,
     cut: result?.cut,
     milliseconds: result && result.respondedAt - result.requestedAt,
-    freshUntil: new Date(record.freshUntil).toISOString(),
+    freshUntil: new Date(state.freshUntil).toISOString(),
   })}\n`;
 }
 

@@ -21,7 +21,7 @@ import {
   type RecordColumns,
 } from '../../sources/cache.js';
 import type { WarningEvent } from '../../sources/entry.js';
-import type { FetchReading } from '../../sources/fetch-record.js';
+import type { FetchReading } from '../../sources/fetch-state.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import {
   type CompiledPart,
@@ -51,7 +51,7 @@ export interface CompileCacheOptions {
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
   /**
-   * For records of fetches: the time, and the number of days for which an unreachable host denies.
+   * For states of fetches: the time, and the number of days for which an unreachable host denies.
    */
   readonly fetchReading?: FetchReading | undefined;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */

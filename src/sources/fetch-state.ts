@@ -14,17 +14,17 @@ import {
 } from '../protocol/verdict.js';
 
 /*
- * The record of a fetch is a file robots.json beside robots.txt. It holds one JSON object, which
+ * The state of a fetch is a file robots.json beside robots.txt. It holds one JSON object, which
  * people may read and edit. Times are in ISO 8601; unknown members are ignored.
  *
- *     "version"           1; a record of another version is refused
- *     "authority"         https://example.com:8443; a record whose authority is not the one of its
+ *     "version"           1; a state of another version is refused
+ *     "authority"         https://example.com:8443; a state whose authority is not the one of its
  *                         directory is refused
  *     "accessResult"      the result of the last attempt; required unless "status" is there
  *     "status"            status code of the last response
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were requested; the last one is "finalUrl"
- *     "requestedAt", "respondedAt"     without "respondedAt" the record is stale
+ *     "requestedAt", "respondedAt"     without "respondedAt" the state is stale
  *     "freshUntil"        no request is made before this time
  *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
  *                         (RFC 9309 section 2.4)
@@ -44,13 +44,13 @@ import {
 /** The version that is written, and the only version that is read. */
 const VERSION = 1;
 
-/** The name of the file of a record. */
-export const FETCH_RECORD = 'robots.json';
+/** The name of the file of a state. */
+export const FETCH_STATE = 'robots.json';
 
-/** Maximum length of a record that is read, in bytes. */
-export const LONGEST_FETCH_RECORD = 512 * 1024;
+/** Maximum length of a state that is read, in bytes. */
+export const LONGEST_FETCH_STATE = 512 * 1024;
 
-/** The last good copy: the robots.txt beside the record. Times are in milliseconds since 1970. */
+/** The last good copy: the robots.txt beside the state. Times are in milliseconds since 1970. */
 export interface LastSuccess {
   /** SHA-256 of the robots.txt in hexadecimal. */
   readonly sha256: string;
@@ -68,8 +68,8 @@ export interface LastSuccess {
   readonly policy: object | undefined;
 }
 
-/** The record of a fetch. Times are in milliseconds since 1970. */
-export interface FetchRecord {
+/** The state of a fetch. Times are in milliseconds since 1970. */
+export interface FetchState {
   readonly authority: string;
   readonly accessResult: AccessResult;
   readonly status: number | undefined;
@@ -139,10 +139,10 @@ function names(value: unknown, whose: Authority): boolean {
 }
 
 /**
- * Parses the robots.json in the directory of an authority; returns a string if the record is
+ * Parses the robots.json in the directory of an authority; returns a string if the state is
  * refused, with the reason.
  */
-export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchRecord | string {
+export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState | string {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -200,48 +200,48 @@ function dayOf(time: number | undefined): number | undefined {
 }
 
 /** The text of a robots.json, indented for people. */
-export function formatFetchRecord(record: FetchRecord): string {
-  const { lastSuccess } = record;
+export function formatFetchState(state: FetchState): string {
+  const { lastSuccess } = state;
   const members = {
     version: VERSION,
-    authority: record.authority,
-    accessResult: record.accessResult,
-    status: record.status,
-    error: record.error,
-    finalUrl: record.chain.at(-1),
-    chain: record.chain,
-    requestedAt: isoTime(record.requestedAt),
-    respondedAt: isoTime(record.respondedAt),
-    freshUntil: isoTime(record.freshUntil),
-    usableUntil: isoTime(record.usableUntil),
-    headers: record.headers,
-    unreachableSince: isoTime(record.unreachableSince),
-    failedOn: record.failedOn.length === 0 ? undefined : record.failedOn.flatMap(isoDay),
-    unreachableAfter: record.unreachableAfter,
+    authority: state.authority,
+    accessResult: state.accessResult,
+    status: state.status,
+    error: state.error,
+    finalUrl: state.chain.at(-1),
+    chain: state.chain,
+    requestedAt: isoTime(state.requestedAt),
+    respondedAt: isoTime(state.respondedAt),
+    freshUntil: isoTime(state.freshUntil),
+    usableUntil: isoTime(state.usableUntil),
+    headers: state.headers,
+    unreachableSince: isoTime(state.unreachableSince),
+    failedOn: state.failedOn.length === 0 ? undefined : state.failedOn.flatMap(isoDay),
+    unreachableAfter: state.unreachableAfter,
     lastSuccess: lastSuccess && {
       ...lastSuccess,
       receivedAt: isoTime(lastSuccess.receivedAt),
       validatedAt: isoTime(lastSuccess.validatedAt),
     },
-    discarded: record.discarded,
+    discarded: state.discarded,
   };
   return `${printableJson(members, 2)}\n`;
 }
 
-/** The meaning of a fetch record together with the robots.txt beside it. */
+/** The meaning of a fetch state together with the robots.txt beside it. */
 export interface FetchOutcome {
   readonly access: AccessResult;
-  /** Whether the record is older than allowed (RFC 9309 section 2.4). */
+  /** Whether the state is older than allowed (RFC 9309 section 2.4). */
   readonly stale: boolean;
-  /** When the last answer came, in milliseconds since 1970; 0 if the record does not say. */
+  /** When the last answer came, in milliseconds since 1970; 0 if the state does not say. */
   readonly respondedAt: number;
 }
 
-/** How fetch records are interpreted. */
+/** How fetch states are interpreted. */
 export interface FetchReading {
   /** Milliseconds since 1970. Default `Date.now()`. */
   readonly now?: number | undefined;
-  /** Overrides the days of "unreachableAfter" in the record; without either, 30. */
+  /** Overrides the days of "unreachableAfter" in the state; without either, 30. */
   readonly unreachableAfter?: number | undefined;
 }
 
@@ -260,19 +260,19 @@ const CLOCK_DIFFERENCE = 5 * 60 * 1000;
 const LONGEST_USE = DAY;
 
 /**
- * Returns the meaning of a record.
+ * Returns the meaning of a state.
  *
- * @param hasCopy whether there is a robots.txt beside the record
+ * @param hasCopy whether there is a robots.txt beside the state
  */
 export function outcomeOf(
-  record: FetchRecord,
+  state: FetchState,
   hasCopy: boolean,
   { now = Date.now(), unreachableAfter }: FetchReading,
 ): FetchOutcome {
-  const usableUntil = Math.min(record.usableUntil, record.respondedAt + LONGEST_USE);
-  const stale = now > usableUntil || isOfTheFuture(record, now);
-  const { accessResult, respondedAt } = record;
-  if (!isLongUnreachable(record, unreachableAfter)) {
+  const usableUntil = Math.min(state.usableUntil, state.respondedAt + LONGEST_USE);
+  const stale = now > usableUntil || isOfTheFuture(state, now);
+  const { accessResult, respondedAt } = state;
+  if (!isLongUnreachable(state, unreachableAfter)) {
     return { access: accessResult, stale, respondedAt };
   }
   return { access: hasCopy ? 'successful' : 'unavailable', stale, respondedAt };
@@ -281,33 +281,33 @@ export function outcomeOf(
 /**
  * Whether an authority has been unreachable for so long that the last good copy counts, or that,
  * without a copy, everything is allowed (RFC 9309 section 2.3.1.4). Only failed attempts count: an
- * unused record does not age. Attempts must have failed on ten of the last 30 days; with a shorter
+ * unused state does not age. Attempts must have failed on ten of the last 30 days; with a shorter
  * bound, on one day in three.
  */
-export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
-  if (record.accessResult !== 'unreachable') return false;
-  const { respondedAt } = record;
-  const since = record.unreachableSince ?? respondedAt;
-  const bound = days ?? record.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
+export function isLongUnreachable(state: FetchState, days?: number): boolean {
+  if (state.accessResult !== 'unreachable') return false;
+  const { respondedAt } = state;
+  const since = state.unreachableSince ?? respondedAt;
+  const bound = days ?? state.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
   if (respondedAt - since <= bound * DAY) return false;
   const window = Math.min(bound, WINDOW_DAYS);
   const begin = (dayOf(respondedAt) ?? 0) - window * DAY;
-  const failed = failedDays(record).filter((day) => day > begin);
+  const failed = failedDays(state).filter((day) => day > begin);
   return failed.length >= Math.floor(window / DAYS_PER_ATTEMPT);
 }
 
 /**
- * The days (UTC) with failed attempts, including the record's own day: ascending, and no more than
- * the window needs. A record without "failedOn" tells only about its last attempt.
+ * The days (UTC) with failed attempts, including the state's own day: ascending, and no more than
+ * the window needs. A state without "failedOn" tells only about its last attempt.
  */
-export function failedDays({ accessResult, failedOn, respondedAt }: FetchRecord): number[] {
+export function failedDays({ accessResult, failedOn, respondedAt }: FetchState): number[] {
   if (accessResult !== 'unreachable') return [];
   const last = dayOf(respondedAt) ?? 0;
   const days = new Set([...failedOn.filter((day) => day < last), last]);
   return [...days].sort((a, b) => a - b).slice(-MAX_FAILED_DAYS);
 }
 
-/** Whether a record was made while a clock was wrong, so that its age is unknown. */
-export function isOfTheFuture({ respondedAt }: FetchRecord, now: number): boolean {
+/** Whether a state was made while a clock was wrong, so that its age is unknown. */
+export function isOfTheFuture({ respondedAt }: FetchState, now: number): boolean {
   return respondedAt > now + CLOCK_DIFFERENCE;
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatFieldPath, parseFieldPath } from '../base/arguments.js';
 import { isDigits } from '../base/characters.js';
-import { formatNumber } from './report/numbers.js';
-import type { COMMAND_NAMES } from './usage-error.js';
+import type { COMMAND_NAMES } from './console.js';
+import { formatNumber } from './text.js';
 
 /** The texts of `-h` and `--help` about a command, apart from its options. */
 export interface HelpTexts {

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { Argument } from 'commander';
 import { docsPage } from '../base/errors.js';
 import { version } from '../files/package-file.js';
+import { SUCCESS, writeOutput } from './console.js';
 import {
   type CommandDefinition,
   type CommandDefinitions,
@@ -101,8 +102,6 @@ import {
   tableOption,
   unreachableAfterOption,
 } from './options/robots-source.js';
-import { writeOutput } from './process.js';
-import { SUCCESS } from './usage-error.js';
 
 const agentsDefinition: CommandDefinition = {
   help: {

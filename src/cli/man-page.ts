@@ -1,10 +1,10 @@
 import type { Command, Option } from 'commander';
+import { COMMAND_NAMES } from './console.js';
 import type { HelpTexts } from './definition.js';
 import { COMMAND_DEFINITIONS } from './definitions.js';
 import { filterDefinition } from './filter-definition.js';
 import { fullName } from './help.js';
 import { createProgram } from './program.js';
-import { COMMAND_NAMES } from './usage-error.js';
 
 /** A command with the texts of its help. */
 interface DescribedCommand {

@@ -6,6 +6,18 @@ import { nearest } from '../base/nearest.js';
 import { endOpenings } from '../files/openings.js';
 import { version } from '../files/package-file.js';
 import {
+  COMMAND_NAMES,
+  Diagnostics,
+  errorMessage,
+  FAILURE,
+  reportFailure,
+  SUCCESS,
+  shellWords,
+  usageError,
+  writeError,
+  writeOutput,
+} from './console.js';
+import {
   type CommandDefinition,
   type CommandDefinitions,
   type Finish,
@@ -14,10 +26,7 @@ import {
 import { filterDefinition } from './filter-definition.js';
 import { addHelp, fullName } from './help.js';
 import { colourOption, completeStats } from './options/output-options.js';
-import { writeError, writeOutput } from './process.js';
-import { Diagnostics, errorMessage, reportFailure } from './report/diagnostics.js';
-import { chooseColours } from './report/terminal.js';
-import { COMMAND_NAMES, FAILURE, SUCCESS, shellWords, usageError } from './usage-error.js';
+import { chooseColours } from './text.js';
 
 /**
  * Makes the program.

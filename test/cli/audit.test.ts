@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { widthOnTerminal } from '../../src/cli/report/terminal.js';
+import { widthOnTerminal } from '../../src/cli/text.js';
 import { lines, test, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['GPTBot', 'CCBot', 'GPTBot>CCBot', '*'];

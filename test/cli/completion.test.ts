@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { programWords, SHELLS } from '../../src/cli/completion.js';
+import { COMMAND_NAMES } from '../../src/cli/console.js';
 import { describedCommands, manPage } from '../../src/cli/man-page.js';
-import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
 import { workplace } from './command-line.js';
 
 const [program, ...commands] = describedCommands();

@@ -1,7 +1,7 @@
 /** A process with an unfinished file. It runs until signals end it. */
 
 import { writeFileSync } from 'node:fs';
-import { Interruption } from '../../src/cli/process.js';
+import { Interruption } from '../../src/cli/console.js';
 import { begun } from '../../src/files/replacement.js';
 
 const [path = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { widthOnTerminal } from '../../src/cli/report/terminal.js';
+import { widthOnTerminal } from '../../src/cli/text.js';
 import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
 import { lines, workplace } from './command-line.js';
 

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { describeFilterProgress } from '../../src/cli/report/statistics.js';
 import {
   formatBytes,
   formatCount,
@@ -7,8 +8,7 @@ import {
   formatPercent,
   formatShare,
   formatTimeLeft,
-} from '../../src/cli/report/numbers.js';
-import { describeFilterProgress } from '../../src/cli/report/statistics.js';
+} from '../../src/cli/text.js';
 import { lines, MAIN, test, workplace } from './command-line.js';
 
 const INPUT = [

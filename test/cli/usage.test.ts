@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
+import { COMMAND_NAMES } from '../../src/cli/console.js';
 import { ended, lines, test, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/usage-error.js';
+import { COMMAND_NAMES } from '../../src/cli/console.js';
 import { runKept } from '../cli/kept-process.js';
 import { ROOT } from './scratch.js';
 

@@ -9,18 +9,18 @@ import {
   listNames,
 } from '../../protocol/known-agent.js';
 import { agentsInHeader } from '../../protocol/unnamed-agents.js';
+import { SUCCESS, usageError, writeOutput } from '../console.js';
 import { knownAgentsOf } from '../options/agents.js';
 import type { AgentsOptions } from '../options/command-options.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
 import {
   cutToWidth,
   GAP,
   isForPeople,
   rowsText,
+  STANDARD_OUTPUT_DESCRIPTOR,
   widthOnTerminal,
   windowOfOutput,
-} from '../report/terminal.js';
-import { SUCCESS, usageError } from '../usage-error.js';
+} from '../text.js';
 
 /**
  * `robots-filter agents`: prints the known agents, a line each.

@@ -17,6 +17,7 @@ import {
   type TableAuthority,
 } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
 import {
@@ -26,7 +27,6 @@ import {
 } from '../options/output-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
 import { agentWords, checkRobotsSource, refuseSingleRobots } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
 import {
   type AgentFinding,
   AUDIT_COLUMNS,
@@ -38,12 +38,10 @@ import {
   AuditTally,
   AuditText,
 } from '../report/audit-figures.js';
-import { Diagnostics } from '../report/diagnostics.js';
 import { isoSeconds } from '../report/host-report.js';
-import { boundedList, formatCount, formatNumber } from '../report/numbers.js';
-import { type Cell, type HeldRows, textOf } from '../report/rows.js';
+import { boundedList, type Cell, type HeldRows, textOf } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
-import { SUCCESS, usageError } from '../usage-error.js';
+import { formatCount, formatNumber, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { checkProfile, noteUnnamedInTable } from './filter-table.js';
 import { askedAuthority, listLines, noteEmptyList } from './list-lines.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';

@@ -15,10 +15,9 @@ import {
 } from '../../sources/archives.js';
 import { describeFile } from '../../sources/cache.js';
 import { type Capture, captureUrl } from '../../warc/captures.js';
+import { Diagnostics, SUCCESS } from '../console.js';
 import type { CapturesOptions } from '../options/command-options.js';
-import { Diagnostics } from '../report/diagnostics.js';
 import { TextBatches } from '../report/rows.js';
-import { SUCCESS } from '../usage-error.js';
 import { CacheWarnings, readingOf } from './compile-caches.js';
 import { listLines } from './list-lines.js';
 

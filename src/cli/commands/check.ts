@@ -15,15 +15,19 @@ import { parseRobots } from '../../protocol/parse.js';
 import { AgentPreferences } from '../../protocol/preferences.js';
 import { groupsByProductToken, groupsFor, type RobotsFile } from '../../protocol/robots-file.js';
 import type { Profile } from '../../protocol/verdict.js';
+import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
 import { collectAgents, noteUnnamedAgents, withNamedAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
-import { Diagnostics } from '../report/diagnostics.js';
-import { formatCount } from '../report/numbers.js';
 import { TextBatches } from '../report/rows.js';
-import { isForPeople, paintOf, RecordColumns, windowOfOutput } from '../report/terminal.js';
-import { NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../usage-error.js';
+import {
+  formatCount,
+  isForPeople,
+  paintOf,
+  RecordColumns,
+  STANDARD_OUTPUT_DESCRIPTOR,
+  windowOfOutput,
+} from '../text.js';
 import { urlsOf } from './list-lines.js';
 import { readRobotsFile } from './path-kind.js';
 

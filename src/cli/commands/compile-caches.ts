@@ -7,12 +7,10 @@ import {
   compileCache,
 } from '../../pipeline/compile/compile-cache.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
+import { type Diagnostics, type Interruption, shellWords } from '../console.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import { emptySource } from '../options/robots-source.js';
-import type { Interruption } from '../process.js';
-import type { Diagnostics } from '../report/diagnostics.js';
-import { formatCount, formatNumber } from '../report/numbers.js';
-import { shellWords } from '../usage-error.js';
+import { formatCount, formatNumber } from '../text.js';
 
 /**
  * Compiles caches, and reports on standard error what was skipped, stale or overridden.

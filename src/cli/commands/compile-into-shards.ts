@@ -1,10 +1,8 @@
 import { compileOneShard, compileShards, joinShards } from '../../pipeline/compile/shards.js';
+import { Diagnostics, Interruption, SUCCESS } from '../console.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
-import { Interruption } from '../process.js';
-import { Diagnostics } from '../report/diagnostics.js';
-import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { SUCCESS } from '../usage-error.js';
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import { noteContentWarnings, readingOf, reported } from './compile-caches.js';
 
 /**

@@ -3,14 +3,19 @@ import { ReplacementFile } from '../../files/replacement.js';
 import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import { checkHeader, type TableHeader } from '../../table/check.js';
+import {
+  Diagnostics,
+  Interruption,
+  STANDARD_OUTPUT,
+  SUCCESS,
+  shellWords,
+  usageError,
+} from '../console.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
 import { outputCompressor, refuseSourceAsOutput } from '../options/output-options.js';
 import { refuseSingleRobots } from '../options/robots-source.js';
-import { Interruption, STANDARD_OUTPUT } from '../process.js';
-import { Diagnostics } from '../report/diagnostics.js';
-import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import { compileCaches, noteContentWarnings } from './compile-caches.js';
 
 /**

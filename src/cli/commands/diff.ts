@@ -13,19 +13,17 @@ import { formatAuthority, type Scheme } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { DIFFERENT, Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
 import type { DiffOptions } from '../options/command-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
 import { refuseReadingOptions } from '../options/robots-source.js';
-import { writeOutput } from '../process.js';
-import { Diagnostics } from '../report/diagnostics.js';
 import {
   type Difference,
   DiffTally,
   differencesText,
   differenceText,
 } from '../report/diff-figures.js';
-import { formatCount } from '../report/numbers.js';
 import {
   type Cell,
   type Column,
@@ -35,7 +33,7 @@ import {
   withAgents,
 } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
-import { DIFFERENT, SUCCESS, usageError } from '../usage-error.js';
+import { formatCount } from '../text.js';
 import { checkProfile, refuseEmptyTable } from './filter-table.js';
 import { noteEmptyList, urlsOf } from './list-lines.js';
 import { kindOfPath, type PathKind } from './path-kind.js';

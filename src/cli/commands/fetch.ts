@@ -18,14 +18,20 @@ import { describeSystemError } from '../../files/system-error.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../../pipeline/bad-record.js';
 import { openInput } from '../../pipeline/input/open.js';
 import { formatAuthority } from '../../protocol/authority.js';
+import {
+  Diagnostics,
+  Interruption,
+  ProgressLine,
+  SUCCESS,
+  shellWords,
+  usageError,
+  writeOutput,
+} from '../console.js';
 import type { FetchOptions, InputOptions } from '../options/command-options.js';
 import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/input-options.js';
 import { refuseStandardOutputAsReport } from '../options/output-options.js';
 import { purposeOf } from '../options/robots-source.js';
-import { Interruption, writeOutput } from '../process.js';
-import { Diagnostics, ProgressLine } from '../report/diagnostics.js';
-import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import { inputPaths, noteDoubt, noteTerminalInput } from './inputs.js';
 
 /**

@@ -16,6 +16,7 @@ import {
 import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
+import { usageError } from '../console.js';
 import type { FilterOptions } from '../options/command-options.js';
 import {
   outputCompressor,
@@ -23,7 +24,6 @@ import {
   outputFormat,
   outputMode,
 } from '../options/output-options.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
 import {
   alignedColumns,
   colouredVerdicts,
@@ -31,9 +31,9 @@ import {
   isForPeople,
   paintOf,
   RecordColumns,
+  STANDARD_OUTPUT_DESCRIPTOR,
   windowOfOutput,
-} from '../report/terminal.js';
-import { usageError } from '../usage-error.js';
+} from '../text.js';
 
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
 const EXPLANATION_COLUMNS = 5;

@@ -10,14 +10,12 @@ import { type OpenInput, openInput } from '../../pipeline/input/open.js';
 import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
+import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
 import { checkUrlFieldOf, openOptions } from '../options/input-options.js';
 import { outputMode, reportForm } from '../options/output-options.js';
-import { type Interruption, peakMemory } from '../process.js';
-import type { Diagnostics } from '../report/diagnostics.js';
 import type { FilterFigures } from '../report/filter-figures.js';
-import { formatCount } from '../report/numbers.js';
 import {
   closingLine,
   countsOf,
@@ -30,6 +28,7 @@ import {
   statisticsText,
 } from '../report/statistics.js';
 import { describeUselessRun, isUseless } from '../report/useless-run.js';
+import { formatCount } from '../text.js';
 import type { FilterOutput } from './filter-output.js';
 import { type FilterInputs, noteDoubt } from './inputs.js';
 

@@ -8,6 +8,7 @@ import {
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Profile } from '../../protocol/verdict.js';
+import type { Diagnostics, Interruption } from '../console.js';
 import {
   type NamedAgentOptions,
   neededTokens,
@@ -16,8 +17,6 @@ import {
 } from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import { emptySource } from '../options/robots-source.js';
-import type { Interruption } from '../process.js';
-import type { Diagnostics } from '../report/diagnostics.js';
 
 /**
  * Opens the table, or compiles the caches into one.

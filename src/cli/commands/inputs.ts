@@ -17,10 +17,9 @@ import {
 } from '../../pipeline/input/raw-input.js';
 import { isNonBlocking } from '../../pipeline/output/output.js';
 import type { Manifest } from '../../table/manifest.js';
+import { COMMAND_NAMES, type Diagnostics, usageError } from '../console.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { openOptions } from '../options/input-options.js';
-import type { Diagnostics } from '../report/diagnostics.js';
-import { COMMAND_NAMES, usageError } from '../usage-error.js';
 import type { KeptInput } from './asked-shards.js';
 
 /** The kinds of the inputs and the output. */

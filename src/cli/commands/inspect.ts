@@ -10,18 +10,17 @@ import { SECTION_NAMES } from '../../table/check.js';
 import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { SUCCESS, shellWords, usageError, writeOutput } from '../console.js';
 import { parseAgents } from '../options/agents.js';
 import type { InspectOptions } from '../options/command-options.js';
 import { agentWords, compiledThenInspected, purposeOf } from '../options/robots-source.js';
-import { writeOutput } from '../process.js';
 import {
   type AskedAgent,
   authorityJson,
   authorityLines,
   authorityNames,
 } from '../report/host-report.js';
-import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
-import { SUCCESS, shellWords, usageError } from '../usage-error.js';
+import { formatBytes, formatNumber, formatPercent } from '../text.js';
 import { askedAuthority } from './list-lines.js';
 
 /**

@@ -43,11 +43,10 @@ import {
 } from '../../sources/cache.js';
 import type { WarningEvent } from '../../sources/entry.js';
 import { recordFileOf } from '../../sources/record-files.js';
+import { Diagnostics, FAILURE, FOUND, SUCCESS, usageError } from '../console.js';
 import { knownAgentsOf } from '../options/agents.js';
 import type { LintOptions } from '../options/command-options.js';
 import { emptySource, refuseReadingOptions } from '../options/robots-source.js';
-import { STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
-import { Diagnostics } from '../report/diagnostics.js';
 import {
   type FindingWriter,
   jsonFindings,
@@ -56,10 +55,8 @@ import {
   summaryFindings,
   TextFindings,
 } from '../report/lint-findings.js';
-import { formatCount, formatNumber } from '../report/numbers.js';
 import { TextBatches } from '../report/rows.js';
-import { paintOf } from '../report/terminal.js';
-import { FAILURE, FOUND, SUCCESS, usageError } from '../usage-error.js';
+import { formatCount, formatNumber, paintOf, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { CacheWarnings } from './compile-caches.js';
 import { refuseSecondStandardInput } from './inputs.js';
 import { noteEmptyList, urlAuthority, urlsOf } from './list-lines.js';

@@ -6,7 +6,7 @@ import { inputName, openToRead, STANDARD_INPUT } from '../../files/openings.js';
 import { unreadable } from '../../files/system-error.js';
 import { type Authority, authorityOfUrl, parseAuthority } from '../../protocol/authority.js';
 import { readText } from '../../sources/record-files.js';
-import type { Diagnostics } from '../report/diagnostics.js';
+import type { Diagnostics } from '../console.js';
 
 /** What to do if a list is damaged or cannot be read. */
 const REMEDY = 'Copy the file again';

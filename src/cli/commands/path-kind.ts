@@ -9,8 +9,8 @@ import { openRawPath } from '../../pipeline/input/raw-input.js';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
 import { recordFileOf } from '../../sources/record-files.js';
+import { Diagnostics } from '../console.js';
 import { beginsAsTable, isShardedTable } from '../options/robots-source.js';
-import { Diagnostics } from '../report/diagnostics.js';
 
 /** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
 export type PathKind = 'cache' | 'table' | 'robots.txt';

@@ -5,13 +5,12 @@ import { type KeptRecord, keptRecords, type RecordKind } from '../../protocol/fi
 import { parseRobots } from '../../protocol/parse.js';
 import { parseRecordValue } from '../../protocol/preferences.js';
 import type { AuthorityRecords } from '../../view/table-content.js';
+import { Diagnostics, SUCCESS } from '../console.js';
 import type { RecordsOptions } from '../options/command-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
 import { refuseReadingOptions } from '../options/robots-source.js';
-import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows, TextBatches } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
-import { SUCCESS } from '../usage-error.js';
 import { checkProfile } from './filter-table.js';
 import { kindOfPath, readRobotsFile } from './path-kind.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';

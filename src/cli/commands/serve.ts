@@ -1,5 +1,13 @@
 import { emptyTable, ONE_BANK, type TableMemory } from '../../judge/table-memory.js';
 import { serve } from '../../serve/serve.js';
+import {
+  Diagnostics,
+  Interruption,
+  reportFailure,
+  SUCCESS,
+  shellWords,
+  usageError,
+} from '../console.js';
 import { parseAgents } from '../options/agents.js';
 import type { ServeOptions } from '../options/command-options.js';
 import {
@@ -10,9 +18,6 @@ import {
   refuseSingleRobots,
   sourceOption,
 } from '../options/robots-source.js';
-import { Interruption } from '../process.js';
-import { Diagnostics, reportFailure } from '../report/diagnostics.js';
-import { SUCCESS, shellWords, usageError } from '../usage-error.js';
 import { openTable } from './filter-table.js';
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */

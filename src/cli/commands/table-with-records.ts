@@ -1,9 +1,8 @@
 import { openForHosts, Table, tableMemory } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
+import { type Diagnostics, Interruption } from '../console.js';
 import type { RobotsOptions } from '../options/command-options.js';
-import { Interruption } from '../process.js';
-import type { Diagnostics } from '../report/diagnostics.js';
 import { compileCaches } from './compile-caches.js';
 import { refuseEmptyTable } from './filter-table.js';
 

@@ -25,8 +25,7 @@ import {
   withMeantAgents,
 } from '../../protocol/unnamed-agents.js';
 import type { Profile } from '../../protocol/verdict.js';
-import type { Diagnostics } from '../report/diagnostics.js';
-import { usageError } from '../usage-error.js';
+import { type Diagnostics, usageError } from '../console.js';
 
 /** Adds the agents of one `--agent`, separated by commas, to those of earlier ones. */
 export function collectAgents(list: string, earlier: readonly string[] = []): string[] {

@@ -7,7 +7,7 @@ import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { OutputFormat } from '../../pipeline/output/rows.js';
 import type { RecordKind } from '../../protocol/fields.js';
 import type { Profile } from '../../protocol/verdict.js';
-import { Diagnostics } from '../report/diagnostics.js';
+import { Diagnostics } from '../console.js';
 import type { RowFormat } from '../report/rows.js';
 import type { CountKey } from '../report/run-counts.js';
 import { type NamedAgentOptions, refuseAgentsFile, withNamedAgents } from './agents.js';

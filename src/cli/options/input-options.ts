@@ -1,6 +1,7 @@
 import type { Option } from 'commander';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../../pipeline/bad-record.js';
 import type { OpenInput, OpenInputOptions } from '../../pipeline/input/open.js';
+import { usageError } from '../console.js';
 import {
   describedOption,
   describeRange,
@@ -8,7 +9,6 @@ import {
   INPUT_GROUP,
   wholeNumber,
 } from '../definition.js';
-import { usageError } from '../usage-error.js';
 import type { InputOptions } from './command-options.js';
 
 const lineBytesRange = describeRange(

@@ -11,6 +11,7 @@ import type { OutputMode } from '../../kernel/query.js';
 import { MAX_THREADS, PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { OutputFormat } from '../../pipeline/output/rows.js';
+import { STANDARD_OUTPUT, usageError } from '../console.js';
 import {
   describedOption,
   MESSAGES_GROUP,
@@ -21,9 +22,7 @@ import {
   VERDICTS_GROUP,
   wholeNumber,
 } from '../definition.js';
-import { STANDARD_OUTPUT, STANDARD_OUTPUT_DESCRIPTOR } from '../process.js';
-import { COLOUR_CHOICES } from '../report/terminal.js';
-import { usageError } from '../usage-error.js';
+import { COLOUR_CHOICES, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import type { FilterOptions } from './command-options.js';
 import { beginsAsTable } from './robots-source.js';
 

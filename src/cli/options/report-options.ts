@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { RECORD_KINDS, type RecordKind } from '../../protocol/fields.js';
+import { usageError } from '../console.js';
 import { describedOption, INPUT_GROUP, OUTPUT_GROUP, once } from '../definition.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
-import { usageError } from '../usage-error.js';
 
 export const auditReportOption = (): Option =>
   describedOption(

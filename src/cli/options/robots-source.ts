@@ -10,6 +10,7 @@ import { STANDARD_INPUT } from '../../files/openings.js';
 import { MAX_BYTES, MIN_BYTES, PROFILES } from '../../protocol/verdict.js';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../../table/format.js';
 import { beginsAsManifest, MANIFEST_NAME } from '../../table/manifest.js';
+import { shellWords, usageError } from '../console.js';
 import {
   collect,
   describedOption,
@@ -21,8 +22,7 @@ import {
   VERDICTS_GROUP,
   wholeNumber,
 } from '../definition.js';
-import { formatNumber } from '../report/numbers.js';
-import { shellWords, usageError } from '../usage-error.js';
+import { formatNumber } from '../text.js';
 import { collectAgents } from './agents.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
 

@@ -4,8 +4,7 @@ import type { AddedColumn } from '../../parquet/chunk-writer.js';
 import { RowsWriter } from '../../parquet/rows-writer.js';
 import type { Reach } from '../../patterns/reach.js';
 import type { AccessResult } from '../../protocol/verdict.js';
-import { writeOutput } from '../process.js';
-import { RECORD_FIGURES, type RecordFigure } from './numbers.js';
+import { writeOutput } from '../console.js';
 import {
   type Cell,
   type Column,
@@ -16,6 +15,7 @@ import {
   textOf,
   withAgents,
 } from './rows.js';
+import { RECORD_FIGURES, type RecordFigure } from './run-rules.js';
 
 /** How much is allowed, or that the host is not known. */
 type Allowed = Reach | 'unknown';

@@ -1,6 +1,6 @@
 import type { Reach } from '../../patterns/reach.js';
 import type { Verdict } from '../../protocol/verdict.js';
-import { formatNumber } from './numbers.js';
+import { formatNumber } from '../text.js';
 
 /** What a row of a diff says: the host has come or gone, or what was allowed before and after. */
 export type Difference =

@@ -6,8 +6,15 @@ import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
-import { RECORD_FIGURES, type RecordFigure } from './numbers.js';
-import { authorityLabel, busiestHosts, plainText, rankedRules, ruleText } from './run-rules.js';
+import {
+  authorityLabel,
+  busiestHosts,
+  plainText,
+  RECORD_FIGURES,
+  type RecordFigure,
+  rankedRules,
+  ruleText,
+} from './run-rules.js';
 import { countsOf } from './statistics.js';
 
 /** URLs and hosts with one verdict for one reason. */

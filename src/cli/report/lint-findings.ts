@@ -6,8 +6,7 @@ import type { RobotsDocument } from '../../lint/document.js';
 import type { Finding, Span } from '../../lint/finding.js';
 import type { LintReport } from '../../lint/lint.js';
 import { LINT_RULE_NAMES, type LintRuleName, lintRule, type Severity } from '../../lint/rules.js';
-import { formatNumber } from './numbers.js';
-import { type Paint, rowsText, widthOnTerminal } from './terminal.js';
+import { formatNumber, type Paint, rowsText, widthOnTerminal } from '../text.js';
 
 /** A file whose findings are written. */
 export interface LintedFile {

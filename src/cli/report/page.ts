@@ -1,6 +1,6 @@
 import { printable } from '../../base/control-characters.js';
 import { version } from '../../files/package-file.js';
-import { formatCount, formatNumber } from './numbers.js';
+import { formatCount, formatNumber } from '../text.js';
 
 /** What has been escaped. Only this file makes it: any other text is escaped when it is shown. */
 class Html {

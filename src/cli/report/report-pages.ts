@@ -1,6 +1,7 @@
 /** The HTML pages of reports. */
 
 import { printable } from '../../base/control-characters.js';
+import { cutToWidth, formatCount, formatNumber, formatPercent, formatShare } from '../text.js';
 import type { AuditFigures } from './audit-figures.js';
 import {
   type AgentDifferences,
@@ -10,13 +11,6 @@ import {
   noDifference,
 } from './diff-figures.js';
 import type { DenyingRule, FilterFigures, OutcomeFigures } from './filter-figures.js';
-import {
-  formatCount,
-  formatNumber,
-  formatPercent,
-  formatShare,
-  RECORD_FIGURES,
-} from './numbers.js';
 import {
   type Block,
   bars,
@@ -28,7 +22,7 @@ import {
   table,
 } from './page.js';
 import { type Cell, type HeldRows, textOf } from './rows.js';
-import { cutToWidth } from './terminal.js';
+import { RECORD_FIGURES } from './run-rules.js';
 
 /** The figures of a run of the filter as one page of HTML. */
 export function filterPage(figures: FilterFigures): string {

@@ -3,15 +3,16 @@
 import { isatty } from 'node:tty';
 import { csvField, printable, printableJson } from '../../base/control-characters.js';
 import { escapeText } from '../../table/display-text.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process.js';
+import { writeOutput } from '../console.js';
 import {
   cutToWidth,
   GAP,
   paintOf,
   paintWords,
+  STANDARD_OUTPUT_DESCRIPTOR,
   widthOnTerminal,
   windowOfOutput,
-} from './terminal.js';
+} from '../text.js';
 
 /** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
 export type Cell =
@@ -312,4 +313,24 @@ export class TextBatches {
   #write(bytes: Buffer): void {
     if (!this.isClosed) this.isClosed = !writeOutput(bytes);
   }
+}
+
+/**
+ * Maximum characters of a list in a row. Site owners choose how long their lists are, and rows
+ * repeat them for each agent.
+ */
+const MOST_CHARACTERS = 4096;
+
+/**
+ * The texts of a list that a row has; `undefined` for an empty list. Of a list that is too long the
+ * first ones are left, and a last one that says how many more there are.
+ */
+export function boundedList(texts: readonly string[]): readonly string[] | undefined {
+  let characters = 0;
+  const end = texts.findIndex((text, index) => {
+    characters += text.length;
+    return index > 0 && characters > MOST_CHARACTERS;
+  });
+  if (end < 0) return texts.length === 0 ? undefined : texts;
+  return [...texts.slice(0, end), `\u2026 ${texts.length - end} more`];
 }

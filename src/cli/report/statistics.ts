@@ -1,7 +1,7 @@
 import { printableJson } from '../../base/control-characters.js';
 import type { Tally } from '../../pipeline/counts.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
-import { type Diagnostics, ProgressLine } from './diagnostics.js';
+import { type Diagnostics, ProgressLine } from '../console.js';
 import {
   formatBytes,
   formatCount,
@@ -10,7 +10,7 @@ import {
   formatPercent,
   formatShare,
   formatTimeLeft,
-} from './numbers.js';
+} from '../text.js';
 
 /** The figures of a run of the filter. */
 export interface RunStatistics {

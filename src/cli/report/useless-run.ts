@@ -9,7 +9,7 @@ import {
 import type { Reason } from '../../protocol/verdict.js';
 import { answersFor, type TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
-import { formatNumber, formatPercent } from './numbers.js';
+import { formatNumber, formatPercent } from '../text.js';
 import { countsOf } from './statistics.js';
 
 /** Number of records up to which a warning needs that none was decided. */

@@ -139,6 +139,25 @@ export class Interruption {
   }
 }
 
+/**
+ * Does work that a signal may stop. An error after a signal is a consequence of it.
+ *
+ * @returns the result of the work, or the exit code after a signal
+ */
+export async function interruptible<Result>(
+  work: (interruption: Interruption) => Promise<Result>,
+): Promise<Result | number> {
+  const interruption = new Interruption();
+  try {
+    return await work(interruption);
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    interruption.end();
+  }
+}
+
 /** The path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
 

@@ -17,14 +17,27 @@ export interface HelpTexts {
   readonly notes: string;
 }
 
-/** Receives the exit code of a command that has run. */
-export type Finish = (code: number) => void;
-
-/** A command: its help, its arguments and options, and its action. */
+/** A command: its help, its arguments and options, and what it does. */
 export interface CommandDefinition {
   readonly help: HelpTexts;
-  /** Adds arguments, options and the action. */
-  readonly define: (command: Command, finish: Finish) => void;
+  readonly arguments: readonly (readonly [
+    name: string,
+    description: string,
+    choices?: readonly string[],
+  ])[];
+  /** Whether `run` refuses further words itself, because it knows what was meant. */
+  readonly allowsExcess?: boolean;
+  /** Number of arguments that name files; all without it. */
+  readonly paths?: number;
+  /** The options in the order of the help. */
+  readonly options: () => readonly Option[];
+  /**
+   * Runs the command.
+   *
+   * @param words the arguments
+   * @returns the exit code
+   */
+  run(words: readonly string[], options: object, command: Command): Promise<number>;
 }
 
 /** The definition of each command, by its name. */
@@ -32,27 +45,38 @@ export type CommandDefinitions = Readonly<
   Record<(typeof COMMAND_NAMES)[number], CommandDefinition>
 >;
 
+/** Headings of the options in `--help`. */
+export type OptionGroup =
+  | 'Robots.txt'
+  | 'Fetching'
+  | 'Table'
+  | 'Agents'
+  | 'Rules'
+  | 'Input'
+  | 'Verdicts'
+  | 'Output'
+  | 'Performance'
+  | 'Messages';
+
 /**
  * Makes an option with its help text. `-h` shows the summary, and `--help` the details too. A
  * detail that starts with white space is an example and is not wrapped.
+ *
+ * @param group the heading in `--help`
  */
-export function describedOption(flags: string, summary: string, ...details: string[]): Option {
-  return new Option(flags, [summary, ...details].join('\n\n'));
+export function describedOption(
+  group: OptionGroup,
+  flags: string,
+  summary: string,
+  ...details: string[]
+): Option {
+  return new Option(flags, [summary, ...details].join('\n\n')).helpGroup(group);
 }
 
 /** The first line of a description, which `-h` shows. */
 export function summaryOf({ description }: Option): string {
   return description.split('\n', 1)[0] ?? '';
-} /** Headings of the options in `--help`. */
-export const ROBOTS_GROUP = 'Robots.txt';
-export const FETCHING_GROUP = 'Fetching';
-export const TABLE_GROUP = 'Table';
-export const INPUT_GROUP = 'Input';
-export const VERDICTS_GROUP = 'Verdicts';
-export const OUTPUT_GROUP = 'Output';
-export const PERFORMANCE_GROUP = 'Performance';
-export const MESSAGES_GROUP = 'Messages';
-export const HELP_GROUP = 'Help';
+}
 
 /**
  * Makes a parser of decimal whole numbers, whose error names both bounds.

@@ -1,13 +1,13 @@
 import { type Command, CommanderError, type Help, Option } from 'commander';
 import { writeOutput } from './console.js';
-import { HELP_GROUP, type HelpTexts, summaryOf } from './definition.js';
+import { type HelpTexts, summaryOf } from './definition.js';
 
 /** Adds `-h`, which prints one screen, and `--help`, which prints everything. */
 export function addHelp(command: Command, texts: HelpTexts): void {
   command
     .description(texts.description)
-    .addOption(new Option('-h', 'Print one screen of help.').helpGroup(HELP_GROUP))
-    .addHelpOption(new Option('--help', 'Print this help.').helpGroup(HELP_GROUP))
+    .addOption(new Option('-h', 'Print one screen of help.').helpGroup('Help'))
+    .addHelpOption(new Option('--help', 'Print this help.').helpGroup('Help'))
     .configureHelp({ formatHelp: (_command, helper) => longHelp(command, texts, helper) })
     .on('option:h', () => {
       writeOutput(shortHelp(command, texts));

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 import { COMMAND_NAMES } from './console.js';
 import type { HelpTexts } from './definition.js';
+import { filterDefinition } from './definitions/filter.js';
 import { COMMAND_DEFINITIONS } from './definitions.js';
-import { filterDefinition } from './filter-definition.js';
 import { fullName } from './help.js';
 import { createProgram } from './program.js';
 

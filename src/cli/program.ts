@@ -1,7 +1,7 @@
 /** The program: finds the command, runs it, and ends with its status. */
 
 import { existsSync } from 'node:fs';
-import { Command, type CommanderError } from 'commander';
+import { Argument, Command, type CommanderError } from 'commander';
 import { nearest } from '../base/nearest.js';
 import { endOpenings } from '../files/openings.js';
 import { version } from '../files/package-file.js';
@@ -17,16 +17,14 @@ import {
   writeError,
   writeOutput,
 } from './console.js';
-import {
-  type CommandDefinition,
-  type CommandDefinitions,
-  type Finish,
-  HELP_GROUP,
-} from './definition.js';
-import { filterDefinition } from './filter-definition.js';
+import { type CommandDefinition, type CommandDefinitions, describedOption } from './definition.js';
+import { completeStats, filterDefinition } from './definitions/filter.js';
 import { addHelp, fullName } from './help.js';
-import { colourOption, completeStats } from './options/output-options.js';
-import { chooseColours } from './text.js';
+import { refuseLossyPaths } from './options/robots-source.js';
+import { COLOUR_CHOICES, chooseColours } from './text.js';
+
+/** Receives the exit code of a command that has run. */
+type Finish = (code: number) => void;
 
 /**
  * Makes the program.
@@ -109,17 +107,36 @@ async function reportWrong(
   return FAILURE;
 }
 
-/** Gives a command its arguments, options and help, and the program's way to write messages. */
-function build(command: Command, { define, help }: CommandDefinition, finish: Finish): void {
+/** Gives a command what its definition says, and the program's way to write messages. */
+function build(command: Command, definition: CommandDefinition, finish: Finish): void {
+  const { help } = definition;
   command
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new WrongCommandLine(fullName(command), error);
     })
     // The message comes with the command that was meant.
     .configureOutput({ writeOut: writeOutput, writeErr: writeError, outputError: () => {} });
-  define(command, finish);
-  command.addOption(colourOption());
-  command.optionsGroup(HELP_GROUP);
+  for (const [name, description, choices] of definition.arguments) {
+    const argument = new Argument(name, description);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
+  for (const option of definition.options()) command.addOption(option);
+  command.allowExcessArguments(definition.allowsExcess ?? false).action(async () => {
+    refuseLossyPaths(command.args.slice(0, definition.paths), command.opts());
+    finish(await definition.run(command.args, command.opts(), command));
+  });
+  command.addOption(
+    describedOption(
+      'Messages',
+      '--color <when>',
+      'Write colours: auto, always or never.',
+      'auto, the default, colours what goes to a terminal, unless NO_COLOR is set. always writes text for people as to a terminal, for a pager.',
+      '    robots-filter --robots-dir robots/ --explain --color always urls.txt | less -RS',
+    )
+      .choices(COLOUR_CHOICES)
+      .default('auto'),
+  );
+  command.optionsGroup('Help');
   if (command.parent === null) command.version(version(), '-V, --version', 'Print the version.');
   addHelp(command, help);
 }

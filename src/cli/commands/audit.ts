@@ -17,16 +17,10 @@ import {
   type TableAuthority,
 } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
-import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
-import type { AuditOptions } from '../options/command-options.js';
-import {
-  type ReportForm,
-  refuseStandardOutputAsReport,
-  reportForm,
-} from '../options/output-options.js';
-import { checkSpreadsheet } from '../options/report-options.js';
 import { agentWords, checkRobotsSource, refuseSingleRobots } from '../options/robots-source.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
 import {
   type AgentFinding,
   AUDIT_COLUMNS,
@@ -39,12 +33,21 @@ import {
   AuditText,
 } from '../report/audit-figures.js';
 import { isoSeconds } from '../report/host-report.js';
-import { boundedList, type Cell, type HeldRows, textOf } from '../report/rows.js';
+import { boundedList, type Cell, type HeldRows, type RowFormat, textOf } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
 import { formatCount, formatNumber, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { checkProfile, noteUnnamedInTable } from './filter-table.js';
 import { askedAuthority, listLines, noteEmptyList } from './list-lines.js';
+import { type ReportForm, refuseStandardOutputAsReport, reportForm } from './outputs.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
+
+export interface AuditOptions extends RobotsOptions, RowOptions {
+  readonly table?: string;
+  readonly hosts?: string;
+  readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly report?: string;
+  readonly format?: RowFormat | 'parquet' | 'html';
+}
 
 const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
 

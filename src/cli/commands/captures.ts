@@ -16,10 +16,17 @@ import {
 import { describeFile } from '../../sources/cache.js';
 import { type Capture, captureUrl } from '../../warc/captures.js';
 import { Diagnostics, SUCCESS } from '../console.js';
-import type { CapturesOptions } from '../options/command-options.js';
+import type { ProfileOptions } from '../options/shared.js';
 import { TextBatches } from '../report/rows.js';
 import { CacheWarnings, readingOf } from './compile-caches.js';
 import { listLines } from './list-lines.js';
+
+/** Options of `captures`. */
+export interface CapturesOptions extends ProfileOptions {
+  /** A time in milliseconds since 1970. */
+  readonly asOf?: number;
+  readonly targets?: string;
+}
 
 /**
  * `robots-filter captures`: prints the captures of robots.txt files in WARC files, as NDJSON.

@@ -15,10 +15,15 @@ import { parseRobots } from '../../protocol/parse.js';
 import { AgentPreferences } from '../../protocol/preferences.js';
 import { groupsByProductToken, groupsFor, type RobotsFile } from '../../protocol/robots-file.js';
 import type { Profile } from '../../protocol/verdict.js';
+import {
+  collectAgents,
+  type NamedAgentOptions,
+  noteUnnamedAgents,
+  withNamedAgents,
+} from '../agents.js';
 import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
-import { collectAgents, noteUnnamedAgents, withNamedAgents } from '../options/agents.js';
-import type { CheckOptions } from '../options/command-options.js';
 import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
+import type { ProfileOptions } from '../options/shared.js';
 import { TextBatches } from '../report/rows.js';
 import {
   formatCount,
@@ -30,6 +35,10 @@ import {
 } from '../text.js';
 import { urlsOf } from './list-lines.js';
 import { readRobotsFile } from './path-kind.js';
+
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+  readonly json?: boolean;
+}
 
 const STANDARD_INPUT_DESCRIPTOR = 0;
 

@@ -8,26 +8,21 @@ import {
 } from '../../pipeline/compile/compile-cache.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
 import { type Diagnostics, type Interruption, shellWords } from '../console.js';
-import type { RobotsOptions } from '../options/command-options.js';
 import { emptySource } from '../options/robots-source.js';
+import type { RobotsOptions } from '../options/shared.js';
 import { formatCount, formatNumber } from '../text.js';
 
 /**
  * Compiles caches, and reports on standard error what was skipped, stale or overridden.
  *
- * @param productTokens the product tokens whose groups are kept; undefined keeps all groups
  * @throws RobotsFilterError `input` if a cache cannot be read
  */
 export async function compileCaches(
   paths: readonly string[],
   options: CachesOptions,
-  productTokens: readonly string[] | undefined,
-  diagnostics: Diagnostics,
-  interruption: Interruption,
+  context: CompilationContext,
 ): Promise<CompiledCache> {
-  return reported(paths, options, { productTokens, diagnostics, interruption }, (compiling) =>
-    compileCache(paths, compiling),
-  );
+  return reported(paths, options, context, (compiling) => compileCache(paths, compiling));
 }
 
 /** The options of commands that compile, as `reported` needs them. */
@@ -41,6 +36,7 @@ type CachesOptions = RobotsOptions & {
 
 /** What a compilation needs beside its options. */
 export interface CompilationContext {
+  /** The product tokens whose groups are kept; undefined keeps all groups. */
   readonly productTokens: readonly string[] | undefined;
   readonly diagnostics: Diagnostics;
   readonly interruption: Interruption;

@@ -1,22 +1,39 @@
+/** The command `compile`: robots.txt files become a table, or a directory of shards. */
+
 import { writeTable } from '../../compile/table-layout.js';
 import { ReplacementFile } from '../../files/replacement.js';
 import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
+import { compileOneShard, compileShards, joinShards } from '../../pipeline/compile/shards.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
-import { checkHeader, type TableHeader } from '../../table/check.js';
+import type { NamedTokens } from '../../protocol/unnamed-agents.js';
+import { checkHeader } from '../../table/check.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import {
   Diagnostics,
-  Interruption,
+  interruptible,
   STANDARD_OUTPUT,
   SUCCESS,
   shellWords,
   usageError,
 } from '../console.js';
-import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
-import type { CompileOptions } from '../options/command-options.js';
-import { outputCompressor, refuseSourceAsOutput } from '../options/output-options.js';
 import { refuseSingleRobots } from '../options/robots-source.js';
+import type { RobotsOptions } from '../options/shared.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
-import { compileCaches, noteContentWarnings } from './compile-caches.js';
+import {
+  type CompilationContext,
+  compileCaches,
+  noteContentWarnings,
+  readingOf,
+  reported,
+} from './compile-caches.js';
+import { outputCompressor, refuseSourceAsOutput } from './outputs.js';
+
+export interface CompileOptions extends RobotsOptions {
+  readonly output?: string;
+  readonly records?: boolean;
+  readonly shards?: number;
+  readonly only?: number | 'manifest';
+}
 
 /**
  * `robots-filter compile`: compiles caches into a table.
@@ -27,42 +44,75 @@ import { compileCaches, noteContentWarnings } from './compile-caches.js';
  */
 export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
   const { robotsDir, output } = checkedPaths(files, options);
-  if (options.only !== undefined) {
-    if (options.shards === undefined || Number(options.only) >= options.shards) {
-      throw usageError(
-        `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} --shards 64 --only 0 -o ${output}`,
-      );
-    }
+  const { shards, only, profile = 'rfc9309', agent, quiet = false } = options;
+  if (only !== undefined && (shards === undefined || Number(only) >= shards)) {
+    throw usageError(
+      `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} --shards 64 --only 0 -o ${output}`,
+    );
   }
-  if (options.shards !== undefined) {
-    const { compileIntoShards } = await import('./compile-into-shards.js');
-    return compileIntoShards(robotsDir, output, options.shards, options);
+  if (shards === undefined) {
+    const sources = robotsDir.map((path) => ({ option: '--robots-dir', path }));
+    refuseSourceAsOutput('-o', output, sources);
   }
-  refuseSourceAsOutput(
-    '-o',
-    output,
-    robotsDir.map((path) => ({ option: '--robots-dir', path })),
-  );
-  const diagnostics = new Diagnostics(options.quiet ?? false);
-  const { profile = 'rfc9309', agent } = options;
+  const diagnostics = new Diagnostics(quiet);
   const agents = agent === undefined ? undefined : parseAgents(agent, profile);
   const productTokens = agents && neededTokens(agents);
-  const interruption = new Interruption();
+  if (shards !== undefined && only === 'manifest') {
+    const reading = { ...readingOf(options), productTokens, onWarning: () => {} };
+    const parts = await joinShards(robotsDir, shards, output, reading);
+    const hosts = parts.reduce((sum, part) => sum + part.hosts, 0);
+    diagnostics.note(`${output}: ${formatCount(hosts, 'host')} in ${formatCount(shards, 'shard')}`);
+    return SUCCESS;
+  }
+  return interruptible(async (interruption) => {
+    const context = { productTokens, diagnostics, interruption };
+    const { compiled, hosts, rules, size, named } =
+      shards === undefined
+        ? await compileIntoFile(robotsDir, output, options, context)
+        : await compileIntoShards(robotsDir, output, shards, options, context);
+    noteContentWarnings(compiled, robotsDir, diagnostics);
+    const { stats } = compiled;
+    if (agents !== undefined && named !== undefined && stats.files > 0) {
+      await noteUnnamedAgents(agents, named, options, diagnostics);
+    }
+    const parts = [
+      `${formatCount(hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,
+      formatCount(rules, 'rule'),
+      size,
+      formatDuration(performance.now() / 1000),
+    ];
+    diagnostics.note(`${output}: ${parts.join(', ')}`);
+    return SUCCESS;
+  });
+}
+
+/** What was compiled, for the messages at the end. */
+interface Compilation {
+  readonly compiled: Pick<CompiledCache, 'stats' | 'contentWarnings'>;
+  readonly hosts: number;
+  readonly rules: number;
+  /** The size of the table, in words. */
+  readonly size: string;
+  /** The product tokens that the files name; undefined if not all files were compiled. */
+  readonly named: NamedTokens | undefined;
+}
+
+/** Writes a table to a file, which is replaced when the table is complete. */
+async function compileIntoFile(
+  robotsDir: readonly string[],
+  output: string,
+  options: CompileOptions,
+  context: CompilationContext,
+): Promise<Compilation> {
+  const { signal } = context.interruption;
   let file: ReplacementFile | undefined;
   let compressed: CompressedFile | undefined;
   try {
     const compressor = await outputCompressor(output);
     file = await ReplacementFile.create(output);
     compressed = compressor?.(file);
-    const compiled = await compileCaches(
-      robotsDir,
-      options,
-      productTokens,
-      diagnostics,
-      interruption,
-    );
+    const compiled = await compileCaches(robotsDir, options, context);
     const { layout } = compiled;
-    const { signal } = interruption;
     await compressed?.writeAll(layout.table(), signal);
     const checksum =
       compressed === undefined ? await writeTable(layout, file, signal) : layout.checksum;
@@ -70,20 +120,38 @@ export async function compile(files: readonly string[], options: CompileOptions)
     // A table that this version cannot open must not replace one that it can open.
     const header = checkHeader(layout.header, layout.length, output, () => checksum);
     await file.commit(true);
-    noteContentWarnings(compiled, robotsDir, diagnostics);
-    if (agents !== undefined && compiled.stats.files > 0) {
-      await noteUnnamedAgents(agents, layout.named, options, diagnostics);
-    }
-    diagnostics.note(`${output}: ${summary(compiled, header)}`);
-    return SUCCESS;
-  } catch (error) {
-    if (interruption.exitCode !== undefined) return interruption.exitCode;
-    throw error;
+    const { hosts, rules, length } = header;
+    return { compiled, hosts, rules, size: `${formatNumber(length)} bytes`, named: layout.named };
   } finally {
     await compressed?.abandon();
     await file?.discard();
-    interruption.end();
   }
+}
+
+/**
+ * Writes a directory of shards, or only one shard of it.
+ *
+ * @param output the directory
+ */
+async function compileIntoShards(
+  robotsDir: readonly string[],
+  output: string,
+  count: number,
+  options: CompileOptions,
+  context: CompilationContext,
+): Promise<Compilation> {
+  const only = options.only === 'manifest' ? undefined : options.only;
+  const compiled = await reported(robotsDir, options, context, (compiling) =>
+    only === undefined
+      ? compileShards(robotsDir, count, output, compiling)
+      : compileOneShard(robotsDir, { count, only }, output, compiling),
+  );
+  const { hosts, rules, bytes } = compiled;
+  const where = only === undefined ? formatCount(count, 'shard') : `shard ${only} of ${count}`;
+  const unnamed = new Set(compiled.unnamed);
+  const named: NamedTokens = { hasToken: (token) => !unnamed.has(token), tokens: () => [] };
+  const size = `${formatNumber(bytes)} bytes in ${where}`;
+  return { compiled, hosts, rules, size, named: only === undefined ? named : undefined };
 }
 
 interface CompilePaths {
@@ -120,13 +188,4 @@ function checkedPaths(
     );
   }
   return { robotsDir, output };
-}
-
-function summary({ stats }: CompiledCache, header: TableHeader): string {
-  return [
-    `${formatCount(header.hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,
-    formatCount(header.rules, 'rule'),
-    `${formatNumber(header.length)} bytes`,
-    formatDuration(performance.now() / 1000),
-  ].join(', ');
 }

@@ -13,11 +13,10 @@ import { formatAuthority, type Scheme } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { DIFFERENT, Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
-import { neededTokens, noteUnnamedAgents, parseAgents } from '../options/agents.js';
-import type { DiffOptions } from '../options/command-options.js';
-import { checkSpreadsheet } from '../options/report-options.js';
 import { refuseReadingOptions } from '../options/robots-source.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
 import {
   type Difference,
   DiffTally,
@@ -28,6 +27,7 @@ import {
   type Cell,
   type Column,
   HeldRows,
+  type RowFormat,
   type RowSink,
   TextRows,
   withAgents,
@@ -38,6 +38,12 @@ import { checkProfile, refuseEmptyTable } from './filter-table.js';
 import { noteEmptyList, urlsOf } from './list-lines.js';
 import { kindOfPath, type PathKind } from './path-kind.js';
 import { compileWithRecords } from './table-with-records.js';
+
+export interface DiffOptions extends RobotsOptions, RowOptions {
+  readonly urls?: string;
+  readonly format?: RowFormat | 'html';
+  readonly exitCode?: boolean;
+}
 
 /** The host in the table of a single robots.txt. */
 const SINGLE_HOST = 'robots.txt';

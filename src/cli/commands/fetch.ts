@@ -27,12 +27,33 @@ import {
   usageError,
   writeOutput,
 } from '../console.js';
-import type { FetchOptions, InputOptions } from '../options/command-options.js';
-import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/input-options.js';
-import { refuseStandardOutputAsReport } from '../options/output-options.js';
 import { purposeOf } from '../options/robots-source.js';
+import type { FetchingOptions, InputOptions } from '../options/shared.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
-import { inputPaths, noteDoubt, noteTerminalInput } from './inputs.js';
+import {
+  checkUrlField,
+  checkUrlFieldOf,
+  columnOption,
+  inputPaths,
+  noteDoubt,
+  noteTerminalInput,
+} from './inputs.js';
+import { refuseStandardOutputAsReport } from './outputs.js';
+
+export interface FetchOptions extends FetchingOptions, InputOptions {
+  readonly robotsDir?: string;
+  readonly stale?: boolean;
+  readonly maxRedirects?: number;
+  readonly maxAge?: number;
+  readonly on429?: 'allow' | 'deny';
+  readonly connectTimeout?: number;
+  readonly headerTimeout?: number;
+  readonly bodyTimeout?: number;
+  readonly timeout?: number;
+  readonly retries?: number;
+  readonly report?: string;
+  readonly json?: boolean;
+}
 
 /**
  * `robots-filter fetch`: fetches the robots.txt of every authority in the input, or of every stale

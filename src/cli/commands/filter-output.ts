@@ -17,13 +17,7 @@ import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import { usageError } from '../console.js';
-import type { FilterOptions } from '../options/command-options.js';
-import {
-  outputCompressor,
-  outputFile,
-  outputFormat,
-  outputMode,
-} from '../options/output-options.js';
+import type { FilterOptions } from '../options/shared.js';
 import {
   alignedColumns,
   colouredVerdicts,
@@ -34,6 +28,7 @@ import {
   STANDARD_OUTPUT_DESCRIPTOR,
   windowOfOutput,
 } from '../text.js';
+import { outputCompressor, outputFile, outputFormat, outputMode } from './outputs.js';
 
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
 const EXPLANATION_COLUMNS = 5;

@@ -11,10 +11,8 @@ import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
 import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
-import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
-import { checkUrlFieldOf, openOptions } from '../options/input-options.js';
-import { outputMode, reportForm } from '../options/output-options.js';
+import type { FilterOptions } from '../options/shared.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
@@ -30,7 +28,8 @@ import {
 import { describeUselessRun, isUseless } from '../report/useless-run.js';
 import { formatCount } from '../text.js';
 import type { FilterOutput } from './filter-output.js';
-import { type FilterInputs, noteDoubt } from './inputs.js';
+import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
+import { outputMode, reportForm } from './outputs.js';
 
 /** Number of invalid records that are named on standard error. */
 const NAMED_RECORDS = 10;

@@ -8,15 +8,10 @@ import {
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Profile } from '../../protocol/verdict.js';
+import { type NamedAgentOptions, neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import type { Diagnostics, Interruption } from '../console.js';
-import {
-  type NamedAgentOptions,
-  neededTokens,
-  noteUnnamedAgents,
-  parseAgents,
-} from '../options/agents.js';
-import type { RobotsOptions } from '../options/command-options.js';
 import { emptySource } from '../options/robots-source.js';
+import type { RobotsOptions } from '../options/shared.js';
 
 /**
  * Opens the table, or compiles the caches into one.
@@ -39,15 +34,11 @@ export async function openTable(
   const { parts, bankBytes, choose } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
-    const tokens = agents === undefined ? undefined : neededTokens(agents);
-    const compiled = await compileCaches(
-      robotsDir,
-      // A report counts records and dates.
-      { ...options, records: report !== undefined || preferences },
-      tokens,
-      diagnostics,
-      interruption,
-    );
+    const productTokens = agents && neededTokens(agents);
+    // A report counts records and dates.
+    const records = report !== undefined || preferences;
+    const context = { productTokens, diagnostics, interruption };
+    const compiled = await compileCaches(robotsDir, { ...options, records }, context);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);
     }

@@ -9,16 +9,16 @@ import { Filter, type FilterSettings } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
+import { parseAgents } from '../agents.js';
 import { Diagnostics, Interruption, SUCCESS, usageError } from '../console.js';
-import { parseAgents } from '../options/agents.js';
-import type { FilterOptions, ShardOptions } from '../options/command-options.js';
 import { checkFilterUsage, checkShardUsage, countsLayout } from '../options/filter-usage.js';
-import { outputFormat, outputMode } from '../options/output-options.js';
+import type { FilterOptions, ShardOptions } from '../options/shared.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { FilterOutput } from './filter-output.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { FilterInputs, inputPaths, noteTerminalInput } from './inputs.js';
+import { outputFormat, outputMode } from './outputs.js';
 
 /**
  * `robots-filter`: filters files or standard input.

@@ -8,7 +8,7 @@ import { COMPRESSIONS } from '../../files/compression.js';
 import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
-import { type OpenInput, openInput } from '../../pipeline/input/open.js';
+import { type OpenInput, type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
 import {
   type InputStart,
   openRawPath,
@@ -18,8 +18,7 @@ import {
 import { isNonBlocking } from '../../pipeline/output/output.js';
 import type { Manifest } from '../../table/manifest.js';
 import { COMMAND_NAMES, type Diagnostics, usageError } from '../console.js';
-import type { FilterOptions } from '../options/command-options.js';
-import { openOptions } from '../options/input-options.js';
+import type { FilterOptions, InputOptions } from '../options/shared.js';
 import type { KeptInput } from './asked-shards.js';
 
 /** The kinds of the inputs and the output. */
@@ -339,4 +338,53 @@ async function filesBelow(directory: string, depth: number): Promise<string[]> {
     }
   }
   return files;
+}
+
+// ---- The option --url-field
+
+type UrlFieldOptions = Pick<InputOptions, 'input' | 'urlField'>;
+
+/** Whether --url-field names a member other than the default. */
+function isGiven({ urlField }: UrlFieldOptions): boolean {
+  return urlField.join('.') !== 'url';
+}
+
+/** The column that --url-field names in rows; undefined for the default. */
+export function columnOption(options: UrlFieldOptions): string | undefined {
+  return isGiven(options) ? options.urlField.join('.') : undefined;
+}
+
+/**
+ * Refuses --url-field with --input text, which has no members.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkUrlField(options: UrlFieldOptions): void {
+  if (options.input !== 'text' || !isGiven(options)) return;
+  throw usageError(
+    '--url-field has no effect on text: each line is a URL. Leave it out, or use --input ndjson instead of --input text',
+  );
+}
+
+/**
+ * Refuses --url-field if the only input turned out to be text. Among several inputs, others may
+ * have the member.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkUrlFieldOf(
+  input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
+  options: UrlFieldOptions,
+  inputs: number,
+): void {
+  if (input.format !== 'text' || input.isBlank || inputs > 1 || !isGiven(options)) return;
+  throw usageError(
+    `${input.name} is text, one URL per line, and --url-field has no effect on it. Leave it out, or use --input ndjson if its lines are objects`,
+  );
+}
+
+/** How the options of a command say that inputs are opened. */
+export function openOptions(options: InputOptions): Omit<OpenInputOptions, 'taken'> {
+  const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
+  return { format, maxRecordBytes, header, column: columnOption(options), urlField };
 }

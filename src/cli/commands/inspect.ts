@@ -10,9 +10,8 @@ import { SECTION_NAMES } from '../../table/check.js';
 import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import { type NamedAgentOptions, parseAgents } from '../agents.js';
 import { SUCCESS, shellWords, usageError, writeOutput } from '../console.js';
-import { parseAgents } from '../options/agents.js';
-import type { InspectOptions } from '../options/command-options.js';
 import { agentWords, compiledThenInspected, purposeOf } from '../options/robots-source.js';
 import {
   type AskedAgent,
@@ -22,6 +21,12 @@ import {
 } from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../text.js';
 import { askedAuthority } from './list-lines.js';
+
+export interface InspectOptions extends NamedAgentOptions {
+  readonly verify?: boolean;
+  readonly json?: boolean;
+  readonly agent?: readonly string[];
+}
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile

@@ -43,10 +43,10 @@ import {
 } from '../../sources/cache.js';
 import type { WarningEvent } from '../../sources/entry.js';
 import { recordFileOf } from '../../sources/record-files.js';
+import { knownAgentsOf, type NamedAgentOptions } from '../agents.js';
 import { Diagnostics, FAILURE, FOUND, SUCCESS, usageError } from '../console.js';
-import { knownAgentsOf } from '../options/agents.js';
-import type { LintOptions } from '../options/command-options.js';
 import { emptySource, refuseReadingOptions } from '../options/robots-source.js';
+import type { SourceOptions } from '../options/shared.js';
 import {
   type FindingWriter,
   jsonFindings,
@@ -61,6 +61,24 @@ import { CacheWarnings } from './compile-caches.js';
 import { refuseSecondStandardInput } from './inputs.js';
 import { noteEmptyList, urlAuthority, urlsOf } from './list-lines.js';
 import { readRobotsFile } from './path-kind.js';
+
+/** Formats of the findings of `lint`. */
+type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
+
+export interface LintOptions extends NamedAgentOptions, SourceOptions {
+  readonly format?: LintFormat;
+  readonly enable?: readonly LintRuleName[];
+  readonly disable?: readonly LintRuleName[];
+  readonly opinions?: boolean;
+  readonly severity?: Severity;
+  readonly maxWarnings?: number;
+  readonly fix?: boolean;
+  readonly urls?: string;
+  readonly followLinks?: boolean;
+  /** A time in milliseconds since 1970. */
+  readonly asOf?: number;
+  readonly quiet?: boolean;
+}
 
 /** Number of findings of one rule in one file that are listed. */
 const MOST_LISTED = 100;

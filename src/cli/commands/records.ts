@@ -6,14 +6,18 @@ import { parseRobots } from '../../protocol/parse.js';
 import { parseRecordValue } from '../../protocol/preferences.js';
 import type { AuthorityRecords } from '../../view/table-content.js';
 import { Diagnostics, SUCCESS } from '../console.js';
-import type { RecordsOptions } from '../options/command-options.js';
-import { checkSpreadsheet } from '../options/report-options.js';
 import { refuseReadingOptions } from '../options/robots-source.js';
-import { type Column, Rows, TextBatches } from '../report/rows.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
+import { type Column, type RowFormat, Rows, TextBatches } from '../report/rows.js';
 import { authorityLabel } from '../report/run-rules.js';
 import { checkProfile } from './filter-table.js';
 import { kindOfPath, readRobotsFile } from './path-kind.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
+
+export interface RecordsOptions extends RobotsOptions, RowOptions {
+  readonly kind?: readonly RecordKind[];
+  readonly format?: RowFormat;
+}
 
 const COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },

@@ -1,15 +1,14 @@
-import { emptyTable, ONE_BANK, type TableMemory } from '../../judge/table-memory.js';
+import { emptyTable, ONE_BANK, type PartRange } from '../../judge/table-memory.js';
 import { serve } from '../../serve/serve.js';
+import { parseAgents } from '../agents.js';
 import {
   Diagnostics,
-  Interruption,
+  interruptible,
   reportFailure,
   SUCCESS,
   shellWords,
   usageError,
 } from '../console.js';
-import { parseAgents } from '../options/agents.js';
-import type { ServeOptions } from '../options/command-options.js';
 import {
   agentWords,
   checkRobotsSource,
@@ -18,7 +17,16 @@ import {
   refuseSingleRobots,
   sourceOption,
 } from '../options/robots-source.js';
+import type { RobotsOptions } from '../options/shared.js';
 import { openTable } from './filter-table.js';
+
+export interface ServeOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly threads?: number;
+  /** Number of shards, to answer the shards of hosts. */
+  readonly shards?: number;
+  readonly parts?: PartRange;
+}
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */
 const MOST_THREADS = 4;
@@ -43,21 +51,14 @@ export async function serveTable(
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { agent, profile = 'rfc9309', threads = Math.min(cores, MOST_THREADS) } = options;
   const kept = agent === undefined ? undefined : parseAgents(agent, profile);
-  const interruption = new Interruption();
-  const opened =
-    shards === undefined
-      ? openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
-      : Promise.resolve(emptyTable('rfc9309'));
-  let table: TableMemory;
-  try {
-    table = await opened;
-  } catch (error) {
-    if (interruption.exitCode !== undefined) return interruption.exitCode;
-    throw error;
-  } finally {
-    interruption.end();
-  }
-  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  const table = await interruptible(async (interruption) => {
+    const opened =
+      shards === undefined
+        ? await openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
+        : emptyTable('rfc9309');
+    return interruption.exitCode ?? opened;
+  });
+  if (typeof table === 'number') return table;
   const agents = parseAgents(agent, table.header.profile).map(({ name }) => name);
   const { error, isBlocked } = await serve(table, {
     version,

@@ -1,8 +1,8 @@
 import { openForHosts, Table, tableMemory } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
-import { type Diagnostics, Interruption } from '../console.js';
-import type { RobotsOptions } from '../options/command-options.js';
+import { type Diagnostics, interruptible } from '../console.js';
+import type { RobotsOptions } from '../options/shared.js';
 import { compileCaches } from './compile-caches.js';
 import { refuseEmptyTable } from './filter-table.js';
 
@@ -45,25 +45,10 @@ export async function compileWithRecords(
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
 ): Promise<CompiledTable | number> {
-  const interruption = new Interruption();
-  try {
-    const withRecords = { ...options, records: true };
-    const compiled = await compileCaches(
-      paths,
-      withRecords,
-      productTokens,
-      diagnostics,
-      interruption,
-    );
-    const { layout } = compiled;
-    return {
-      table: Table.from(layout.table(allocateTable), paths.join(', ')),
-      named: layout.named,
-    };
-  } catch (error) {
-    if (interruption.exitCode !== undefined) return interruption.exitCode;
-    throw error;
-  } finally {
-    interruption.end();
-  }
+  return interruptible(async (interruption) => {
+    const context = { productTokens, diagnostics, interruption };
+    const { layout } = await compileCaches(paths, { ...options, records: true }, context);
+    const table = Table.from(layout.table(allocateTable), paths.join(', '));
+    return { table, named: layout.named };
+  });
 }

@@ -4,11 +4,8 @@ import { docsPage } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
-import { shellWords, usageError } from '../console.js';
-import type { CountsLayout } from '../report/run-counts.js';
-import { parseAgents } from './agents.js';
-import type { FilterOptions } from './command-options.js';
-import { checkUrlField } from './input-options.js';
+import { parseAgents } from '../agents.js';
+import { checkUrlField } from '../commands/inputs.js';
 import {
   checkOutputFormat,
   type NamedSource,
@@ -19,9 +16,11 @@ import {
   refuseSourceAsOutput,
   refuseStandardOutputAsReport,
   reportForm,
-} from './output-options.js';
-import { checkSpreadsheet } from './report-options.js';
+} from '../commands/outputs.js';
+import { shellWords, usageError } from '../console.js';
+import type { CountsLayout } from '../report/run-counts.js';
 import { checkRobotsSource } from './robots-source.js';
+import { checkSpreadsheet, type FilterOptions } from './shared.js';
 
 /**
  * Checks that the filter's options fit each other and the files, before the work begins.

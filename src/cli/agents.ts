@@ -1,6 +1,8 @@
-/** Options that name agents, and names that match nothing. */
+/** Agents that are given by name, names that match nothing, and the command `agents`. */
 
-import { nearest } from '../../base/nearest.js';
+import { isatty } from 'node:tty';
+import { printable, printableJson } from '../base/control-characters.js';
+import { nearest } from '../base/nearest.js';
 import {
   type Agent,
   headerCandidates,
@@ -8,7 +10,7 @@ import {
   isUserAgentHeader,
   parseAgent,
   refuseSameAgents,
-} from '../../protocol/agent.js';
+} from '../protocol/agent.js';
 import {
   agentsNamed,
   agentsOf,
@@ -16,16 +18,25 @@ import {
   bareName,
   type KnownAgent,
   listNames,
-} from '../../protocol/known-agent.js';
+} from '../protocol/known-agent.js';
 import {
   agentsInHeader,
   agentsWithoutGroup,
   describeUnnamedAgents,
   type NamedTokens,
   withMeantAgents,
-} from '../../protocol/unnamed-agents.js';
-import type { Profile } from '../../protocol/verdict.js';
-import { type Diagnostics, usageError } from '../console.js';
+} from '../protocol/unnamed-agents.js';
+import type { Profile } from '../protocol/verdict.js';
+import { Diagnostics, SUCCESS, usageError, writeOutput } from './console.js';
+import {
+  cutToWidth,
+  GAP,
+  isForPeople,
+  rowsText,
+  STANDARD_OUTPUT_DESCRIPTOR,
+  widthOnTerminal,
+  windowOfOutput,
+} from './text.js';
 
 /** Adds the agents of one `--agent`, separated by commas, to those of earlier ones. */
 export function collectAgents(list: string, earlier: readonly string[] = []): string[] {
@@ -90,15 +101,23 @@ export interface NamedAgentOptions {
   readonly profile?: Profile;
 }
 
+/** Options of all commands with `--agent`. */
+export interface AskedAgentOptions extends NamedAgentOptions {
+  readonly agent?: readonly string[];
+  /** The values of --agent before lists and headers became tokens, for messages. */
+  readonly givenAgents?: readonly string[];
+  readonly quiet?: boolean;
+}
+
 /** The agents that the file names, or else the built-in ones. */
 export async function knownAgentsOf({
   agentsFile,
 }: NamedAgentOptions): Promise<readonly KnownAgent[]> {
   if (agentsFile === undefined) {
-    const { knownAgents } = await import('../../protocol/known-agents.js');
+    const { knownAgents } = await import('../protocol/known-agents.js');
     return knownAgents();
   }
-  const { readAgentsFile } = await import('../../protocol/agents-file.js');
+  const { readAgentsFile } = await import('../protocol/agents-file.js');
   return readAgentsFile(agentsFile);
 }
 
@@ -227,7 +246,7 @@ export async function noteUnnamedAgents(
  * @param reason continues "has no effect", with the remedy
  * @throws RobotsFilterError `usage`
  */
-export function refuseAgentsFile({ agentsFile }: NamedAgentOptions, reason: string): void {
+function refuseAgentsFile({ agentsFile }: NamedAgentOptions, reason: string): void {
   if (agentsFile === undefined) return;
   throw usageError(`--agents-file has no effect ${reason}, or leave it out`);
 }
@@ -263,4 +282,105 @@ async function tokenInHeader(header: string, known: readonly KnownAgent[]): Prom
     );
   }
   return agent.token;
+}
+
+/**
+ * The options with product tokens in the place of lists and User-Agent headers.
+ *
+ * @throws RobotsFilterError `usage`, also for an --agents-file without effect; `input` for one that
+ *   cannot be read
+ */
+export async function withTokens<Options extends AskedAgentOptions>(
+  options: Options,
+): Promise<Options> {
+  if (options.agent === undefined) {
+    refuseAgentsFile(options, 'without --agent. Add --agent @LIST');
+    return options;
+  }
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const agent = await withNamedAgents(options.agent, options, diagnostics);
+  return { ...options, agent, givenAgents: options.agent };
+}
+
+// ---- The command `agents`
+
+/**
+ * `robots-filter agents`: prints the known agents, a line each.
+ *
+ * @param name a list, with or without `@`; a token or a published name; an operator; or a
+ *   User-Agent header
+ * @returns the exit code
+ * @throws RobotsFilterError `usage` if no agent has the name
+ */
+export async function agents(name: string | undefined, options: AgentsOptions): Promise<number> {
+  const known = await knownAgentsOf(options);
+  const chosen = name === undefined ? known : chosenAgents(name, known);
+  if (options.json === true) writeOutput(`${printableJson(chosen, 2)}\n`);
+  else
+    writeOutput(
+      rowsText(isForPeople(STANDARD_OUTPUT_DESCRIPTOR) ? rowsFor(chosen) : chosen.map(fieldsOf)),
+    );
+  return SUCCESS;
+}
+
+/** For people: one agent with a line for each field; several with what fits the window. */
+function rowsFor(agents: readonly KnownAgent[]): string[][] {
+  const [first, ...others] = agents;
+  if (first !== undefined && others.length === 0) {
+    return fieldsOf(first).map((field, at) => [FIELDS[at] ?? '', field]);
+  }
+  const shown = ({ purpose, token, operator, description }: KnownAgent, withOperator: boolean) =>
+    [`@${purpose}`, token, ...(withOperator ? [operator] : []), description].map(printable);
+  const rows = agents.map((agent) => shown(agent, true));
+  if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return rows;
+  const left = roomForLast(rows);
+  const fitting = left < ROOM ? agents.map((agent) => shown(agent, false)) : rows;
+  const room = Math.max(1, left < ROOM ? roomForLast(fitting) : left);
+  return fitting.map((row) => [...row.slice(0, -1), cutToWidth(row.at(-1) ?? '', room)]);
+}
+
+/** The columns of the window that other values than the last ones leave. */
+function roomForLast(rows: readonly (readonly string[])[]): number {
+  let left = windowOfOutput();
+  for (let column = 0; column < (rows[0]?.length ?? 1) - 1; column++) {
+    left -= Math.max(...rows.map((row) => widthOnTerminal(row[column] ?? ''))) + GAP.length;
+  }
+  return left;
+}
+
+/** Columns of a window without which a description says too little. */
+const ROOM = 16;
+
+/** What is told about an agent, in the order of `fieldsOf`. */
+const FIELDS = ['list', 'token', 'operator', 'published', 'date', 'source', 'description'];
+
+function fieldsOf(agent: KnownAgent): string[] {
+  const { token, published = token, operator, purpose, date, source, description } = agent;
+  return [`@${purpose}`, token, operator, published, date, source, description].map(printable);
+}
+
+function chosenAgents(name: string, known: readonly KnownAgent[]): readonly KnownAgent[] {
+  const lower = name.toLowerCase();
+  const list = agentsOf(known, lower.startsWith('@') ? lower.slice(1) : lower);
+  if (list !== undefined) return list;
+  for (const find of [agentsNamed, agentsOfOperator]) {
+    const found = find(name, known);
+    if (found.length > 0) return found;
+  }
+  const inHeader = agentsInHeader(name, known);
+  if (inHeader.length > 0) return inHeader;
+  const names = [...listNames(known).map((each) => `@${each}`), ...known.map(({ token }) => token)];
+  const nearestName = nearest(
+    lower,
+    names.map((each) => each.toLowerCase()),
+  );
+  const meant = names.find((each) => each.toLowerCase() === nearestName);
+  throw usageError(
+    `no known agent and no list is named ${JSON.stringify(name)}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
+      'robots-filter agents prints all',
+  );
+}
+
+export interface AgentsOptions extends NamedAgentOptions {
+  readonly json?: boolean;
 }

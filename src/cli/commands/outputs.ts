@@ -1,0 +1,206 @@
+/** Where a command writes: which file, in which format, and which files it must not replace. */
+
+import { realpathSync, statSync } from 'node:fs';
+import { sep } from 'node:path';
+import type { RobotsFilterError } from '../../base/errors.js';
+import { compressorFor } from '../../files/compression.js';
+import { findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
+import type { ReplacementFile } from '../../files/replacement.js';
+import type { OutputMode } from '../../kernel/query.js';
+import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
+import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
+import type { OutputFormat } from '../../pipeline/output/rows.js';
+import { STANDARD_OUTPUT, usageError } from '../console.js';
+import { beginsAsTable } from '../options/robots-source.js';
+import type { FilterOptions } from '../options/shared.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
+
+/** What a name of an output says about its format, by its ending. Other names say nothing. */
+const ENDINGS: readonly (readonly [string, OutputFormat])[] = [
+  [PARQUET_ENDING, 'parquet'],
+  ['.csv', 'csv'],
+  ['.tsv', 'tsv'],
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+];
+const COMPRESSIONS = ['.gz', '.zst'];
+
+type OutputOptions = Pick<FilterOptions, 'format' | 'output' | 'allowed' | 'denied'>;
+
+/**
+ * Names of standard output. If they were paths like others, the file behind standard output would
+ * be replaced, and what a shell has written before would be lost.
+ */
+const STANDARD_OUTPUT_NAMES = [STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'];
+
+/** The file to write; undefined for standard output. */
+export function outputFile({ output }: Pick<FilterOptions, 'output'>): string | undefined {
+  return STANDARD_OUTPUT_NAMES.includes(output ?? STANDARD_OUTPUT) ? undefined : output;
+}
+
+/** What comes out of each record. */
+export function outputMode({ allowed, denied, format }: OutputOptions): OutputMode {
+  if (allowed === true) return 'allowed';
+  if (denied === true) return 'denied';
+  return format === 'verdicts' || format === 'mask-ndjson' ? format : 'annotate';
+}
+
+/** The format of the records that come out; undefined for that of each input. */
+export function outputFormat(options: OutputOptions): OutputFormat | undefined {
+  const { format } = options;
+  if (format === 'verdicts' || format === 'mask-ndjson') return undefined;
+  return format ?? formatOfName(outputFile(options));
+}
+
+/** The format that the name of an output stands for, also before the ending of a compression. */
+function formatOfName(path: string | undefined): OutputFormat | undefined {
+  const name = path?.toLowerCase() ?? '';
+  const compression = COMPRESSIONS.find((ending) => name.endsWith(ending)) ?? '';
+  const plain = name.slice(0, name.length - compression.length);
+  return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
+}
+
+/**
+ * Checks that the format, the name of the output and what comes out fit each other.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkOutputFormat(options: FilterOptions): void {
+  const { format, outputHeader } = options;
+  const output = outputFile(options);
+  if (format === 'verdicts' || format === 'mask-ndjson') {
+    const excluded = [
+      ['--allowed', options.allowed],
+      ['--denied', options.denied],
+      ['--explain', options.explain],
+      ['--preferences', options.preferences],
+      ['--verdict-field', options.verdictField],
+    ] as const;
+    const given = excluded.find(([, value]) => value !== undefined && value !== false);
+    if (given !== undefined) {
+      throw usageError(
+        `--format ${format} writes one verdict for each record and nothing else. Leave ${given[0]} out`,
+      );
+    }
+  }
+  if (outputHeader === true && format !== 'verdicts') {
+    throw usageError(
+      '--output-header is for --format verdicts. csv and tsv have a header anyway, other formats have none. Leave it out',
+    );
+  }
+  if (format !== undefined && format !== 'parquet' && formatOfName(output) === 'parquet') {
+    throw usageError(
+      `--format ${format} writes lines, but -o ${output} is Parquet. Give only one of them, or name another output`,
+    );
+  }
+  if (outputFormat(options) === 'parquet' && COMPRESSIONS.some((end) => output?.endsWith(end))) {
+    throw usageError(
+      `-o ${output}: the pages of Parquet are compressed already. Leave the last ending of the name out`,
+    );
+  }
+}
+
+/** An option that names a source of a command, with its path. */
+export interface NamedSource {
+  readonly option: string;
+  readonly path: string;
+}
+
+/**
+ * Refuses an output that would replace a source, or a file in a source directory. A table there may
+ * be replaced, because it is not read as a robots.txt.
+ *
+ * @param name the option that names the output
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseSourceAsOutput(
+  name: string,
+  output: string,
+  sources: readonly NamedSource[],
+): void {
+  const replaced = realPathOf(output);
+  if (replaced === undefined || !statSync(replaced).isFile()) return;
+  for (const { option, path } of sources) {
+    const source = realPathOf(path); // Reading the path later gives the error.
+    if (source === undefined) continue;
+    if (source === replaced) throw refusal(name, `${output} would replace ${option} ${path}`);
+    const directory = source.endsWith(sep) ? source : `${source}${sep}`;
+    if (replaced.startsWith(directory) && !beginsAsTable(replaced)) {
+      throw refusal(name, `${output} would replace a file in ${option} ${path}`);
+    }
+  }
+}
+
+/**
+ * Refuses a report that would replace the file behind standard output, whatever its name: the
+ * output would be lost.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseStandardOutputAsReport(report: string): void {
+  if (isOneFile(report, STANDARD_OUTPUT_DESCRIPTOR)) {
+    throw refusal('--report', `${report} would replace the file behind standard output`);
+  }
+}
+
+/**
+ * Refuses a report that would replace an input, whatever its name.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseInputAsReport(report: string, inputs: readonly string[]): void {
+  for (const input of inputs) {
+    if (input === STANDARD_INPUT && isOneFile(report, 0)) {
+      throw refusal('--report', `${report} would replace the file behind standard input`);
+    }
+    if (input !== STANDARD_INPUT && isOneFile(report, input)) {
+      throw refusal('--report', `${report} would replace the input ${input}`);
+    }
+  }
+}
+
+function isOneFile(path: string, other: string | number): boolean {
+  const [a, b] = [path, other].map(findExactStatus);
+  return a !== undefined && b !== undefined && isSameFile(a, b);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(name: string, conflict: string): RobotsFilterError {
+  return usageError(`${name} ${conflict}. Name another file`);
+}
+
+/** Forms of a report, by the ending of its file. */
+export type ReportForm = 'html' | 'json';
+
+/**
+ * The form that the name of a report asks for.
+ *
+ * @throws RobotsFilterError `usage` for another ending
+ */
+export function reportForm(path: string): ReportForm {
+  const name = path.toLowerCase();
+  if (name.endsWith('.html') || name.endsWith('.htm')) return 'html';
+  if (name.endsWith('.json')) return 'json';
+  throw usageError(
+    `--report ${JSON.stringify(path)} has another ending than .html and .json. Use --report report.html, or --report report.json`,
+  );
+}
+
+/**
+ * The compressor of an output, by the ending of its name; `undefined` if it is not compressed.
+ */
+export async function outputCompressor(
+  path: string,
+): Promise<((file: ReplacementFile) => CompressedFile) | undefined> {
+  if (!path.endsWith('.gz') && !path.endsWith('.zst')) return undefined;
+  const { CompressedFile } = await import('../../pipeline/output/compressed-file.js');
+  const compressor = await compressorFor(path);
+  return compressor && ((file) => new CompressedFile(compressor, file));
+}

@@ -1,0 +1,309 @@
+/** The filter, which has no name, and `shard`: their options, help and actions. */
+
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError, type Option } from 'commander';
+import { docsPage } from '../../base/errors.js';
+import { version } from '../../files/package-file.js';
+import { MAX_THREADS } from '../../pipeline/bad-record.js';
+import { MAX_SHARDS } from '../../table/places.js';
+import { withTokens } from '../agents.js';
+import { filter, shard } from '../commands/filter.js';
+import {
+  type CommandDefinition,
+  describedOption,
+  nonEmpty,
+  once,
+  wholeNumber,
+} from '../definition.js';
+import {
+  agentOption,
+  agentsFileOption,
+  type FilterOptions,
+  headerOptions,
+  inputOption,
+  maxLineBytesOption,
+  profileOption,
+  progressOptions,
+  quietOption,
+  readingOptions,
+  robotsDirOption,
+  type ShardOptions,
+  sharedFetchOptions,
+  spreadsheetOption,
+  tableOption,
+  urlFieldOption,
+} from '../options/shared.js';
+
+const NOTES = `
+Each record gets one verdict for each agent:
+    allow    the agent may fetch the URL
+    deny     the agent may not fetch the URL
+    unknown  there is no robots.txt for the URL's scheme, host and port
+    invalid  the record has no http, https or ftp URL
+
+Text comes out as VERDICT, tab, URL. JSON records come out unchanged, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
+
+Exit status:
+    0    the run was completed, whatever the verdicts
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)
+
+A file that is named like a command is written ./compile. Options stand after a command.`;
+
+/** The filter itself, which has no name. */
+export const filterDefinition: CommandDefinition = {
+  help: {
+    description: 'Check each URL in a list against robots.txt (RFC 9309).',
+    usage: ['--robots-dir <dir> [options] [files...]', '--table <file> [options] [files...]'],
+    mainOptions: [
+      '--robots-dir',
+      '--table',
+      '--fetch',
+      '--agent',
+      '--url-field',
+      '--allowed',
+      '--denied',
+      '--unknown',
+      '--explain',
+      '--output',
+    ],
+    examples: [
+      'robots-filter --robots-dir robots/ -a GPTBot urls.txt',
+      'robots-filter --robots-dir robots/ -a GPTBot --allowed crawl.ndjson.gz',
+      "zcat crawl.gz | robots-filter --robots-dir robots/ -a 'GPTBot,*' --explain",
+      'robots-filter compile --robots-dir robots/ -o robots.table',
+      'robots-filter --table robots.table --url-field request.url crawl.ndjson',
+    ],
+    notes: NOTES,
+  },
+  arguments: [['[files...]', 'URLs or records to check; - or no file is standard input.']],
+  options: () => [
+    robotsDirOption(),
+    tableOption(),
+    profileOption('A table has the profile that it was compiled with; no other is accepted.'),
+    ...readingOptions(),
+    describedOption(
+      'Fetching',
+      '--fetch',
+      'Fetch the robots.txt of unknown hosts first.',
+      'The files go into the first --robots-dir. The input is read twice; a pipe is copied to a temporary file.',
+      'Options of fetch apply with --fetch: see robots-filter fetch --help. These are --user-agent, --concurrency, --per-address, --pause, --allow-private and --ca.',
+      "    robots-filter --fetch --robots-dir robots/ --user-agent 'MyBot/1.0' -a MyBot urls.txt",
+    ),
+    ...sharedFetchOptions().map((option) => option.hideHelp()),
+    agentOption(),
+    agentsFileOption('Verdicts'),
+    describedOption(
+      'Verdicts',
+      '--unknown <verdict>',
+      'Decide URLs of unknown hosts: allow, deny or unknown.',
+      'A host is unknown if there is no robots.txt for its scheme, host and port. Default: unknown.',
+    )
+      .choices(['allow', 'deny', 'unknown'])
+      .default('unknown'),
+    describedOption(
+      'Verdicts',
+      '--explain',
+      'Add the reason, and the rule with its line and file.',
+      'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents.',
+    ),
+    describedOption(
+      'Verdicts',
+      '--preferences',
+      'Add what robots.txt says about the use of content (experimental).',
+      'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
+    ).conflicts(['allowed', 'denied', 'statsBy']),
+    inputOption(),
+    urlFieldOption(),
+    ...headerOptions(),
+    maxJudgedLineOption(),
+    strictOption(),
+    describedOption(
+      'Output',
+      '--allowed',
+      'Write only the records that every agent may fetch.',
+      'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
+      '    robots-filter --robots-dir robots/ -a GPTBot --allowed urls.txt > frontier.txt',
+    ).conflicts('denied'),
+    describedOption(
+      'Output',
+      '--denied',
+      'Write only the records that some agent may not fetch.',
+      'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
+    ),
+    describedOption(
+      'Output',
+      '--verdict-field <name>',
+      'Give the added JSON member or Parquet column this name.',
+      'Default: verdict, or verdicts with several agents. In Parquet output the agents are added to the name: NAME_GPTBot.',
+    ).argParser(nonEmpty),
+    describedOption(
+      'Output',
+      '--format <format>',
+      'Write this format (default: that of the input).',
+      `One of ${FORMATS.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise.`,
+      '    robots-filter --robots-dir robots/ --allowed --format text crawl.ndjson > frontier.txt',
+      '    robots-filter --robots-dir robots/ --format mask-ndjson -o allowed.gz crawl.ndjson.zst',
+    ).choices(FORMATS),
+    describedOption(
+      'Output',
+      '--output-header',
+      'Begin --format verdicts with a line that names the agents.',
+      'Rows of csv and tsv have a header without this option.',
+    ),
+    outputOption(),
+    threadsOption(),
+    statsOption(),
+    ...countOptions(),
+    spreadsheetOption(),
+    describedOption(
+      'Output',
+      '--report <file>',
+      'Also write a report of the run: .html or .json.',
+      'The page is one file that loads nothing. It counts by URL and by host: verdicts and reasons for each agent, what is allowed only because nothing is known, hosts without a robots.txt to rely on, the hosts with most URLs, and the rules that deny most.',
+      '    robots-filter --table robots.table -a @ai-training --report r.html urls.txt > verdicts.txt',
+    ).argParser(once),
+    ...progressOptions(),
+    quietOption(),
+  ],
+  async run(files: readonly string[], given: FilterOptions) {
+    const options = await withTokens(given);
+    if (options.fetch === true) {
+      const { fetchAndFilter } = await import('../commands/fetch-unknown.js');
+      return fetchAndFilter(files, options, availableParallelism(), version());
+    }
+    return filter(files, options, availableParallelism());
+  },
+};
+
+export const shardDefinition: CommandDefinition = {
+  help: {
+    description: 'Add to each record the shard of its host.',
+    usage: ['--of <n> [options] [files...]'],
+    mainOptions: ['--of', '--url-field', '--field', '--output', '--quiet'],
+    examples: [
+      'robots-filter shard --of 64 urls.txt',
+      'robots-filter shard --of 64 --url-field request.url crawl.ndjson.gz',
+    ],
+    notes: `
+The shard of a host is the CRC-32 of its canonical form, modulo the number of shards. All schemes and ports of a host have one shard. The same in Spark SQL, Python and DuckDB:
+${docsPage('shards.md')}
+
+Text comes out as SHARD, tab, URL. JSON records come out with "shard" as the last member; rows of csv and tsv with a column "shard" at the end. A record without a valid URL has no shard: an empty field, or null. Records keep their order.
+
+Exit status:
+    0    the run was completed
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)`,
+  },
+  arguments: [['[files...]', 'URLs or records; - or no file is standard input.']],
+  options: () => [
+    describedOption(
+      'Output',
+      '--of <n>',
+      'Divide hosts into this many shards. Required.',
+      `1 to ${MAX_SHARDS}: the number that "robots-filter compile --shards" was given.`,
+    ).argParser(wholeNumber(1, MAX_SHARDS)),
+    inputOption(),
+    urlFieldOption(),
+    ...headerOptions(),
+    maxJudgedLineOption(),
+    strictOption(),
+    describedOption(
+      'Output',
+      '--field <name>',
+      'Give the added JSON member or column this name.',
+      'Default: shard.',
+    )
+      .argParser(nonEmpty)
+      .default('shard'),
+    outputOption(),
+    threadsOption(),
+    ...progressOptions(),
+    quietOption(),
+  ],
+  async run(files: readonly string[], options: ShardOptions) {
+    return shard(files, options, availableParallelism());
+  },
+};
+
+// ---- Options of the filter
+
+const maxJudgedLineOption = (): Option =>
+  maxLineBytesOption('Judge no line that is longer than this many bytes.', 'is invalid');
+
+const strictOption = (): Option =>
+  describedOption(
+    'Input',
+    '--strict',
+    'Stop at the first invalid record with exit status 2.',
+    'Without this option invalid records come out with the verdict invalid, and the first ten are named on standard error.',
+  );
+
+/** The values of `--format`. */
+const FORMATS = ['text', 'ndjson', 'csv', 'tsv', 'parquet', 'verdicts', 'mask-ndjson'] as const;
+
+const outputOption = (): Option =>
+  describedOption(
+    'Output',
+    '-o, --output <file>',
+    'Write to this file (default: standard output).',
+    'The file is replaced when the run is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson or .jsonl, perhaps before .gz or .zst, it says the format, unless --format does.',
+  ).argParser(once);
+
+const threadsOption = (): Option =>
+  describedOption(
+    'Performance',
+    '--threads <n>',
+    'Judge on this many threads (default: one per core).',
+    `1 to ${MAX_THREADS}. Without this option, small inputs are judged on the main thread.`,
+  ).argParser(wholeNumber(1, MAX_THREADS));
+
+/** `--stats` or `--stats=json`: `completeStats` keeps the next word from becoming the format. */
+const statsOption = (): Option => {
+  const option = describedOption(
+    'Messages',
+    '--stats [format]',
+    'Print counts, throughput, time and memory at the end.',
+    '--stats prints lines for people, --stats=json one JSON object. Both go to standard error, also with --quiet.',
+  ).argParser(statsFormat);
+  option.flags = '--stats[=json]';
+  return option;
+};
+
+function statsFormat(text: string): 'text' | 'json' {
+  if (text === 'text' || text === 'json') return text;
+  throw new InvalidArgumentError('Use --stats or --stats=json.');
+}
+
+/**
+ * Turns `--stats` into `--stats=text`. Otherwise commander would take the next word, an input, as
+ * its value.
+ */
+export function completeStats(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((argument, index) =>
+    argument === '--stats' && (end < 0 || index < end) ? '--stats=text' : argument,
+  );
+}
+
+/** Maximum of --top: more hosts than a table can hold. */
+const MAX_TOP = 1_000_000_000;
+
+const countOptions = (): Option[] => [
+  describedOption(
+    'Output',
+    '--stats-by <key>',
+    'Write counts by host, agent, rule or reason in place of the records.',
+    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL; by rule, those that no rule decided.',
+    '    robots-filter --table robots.table -a GPTBot --stats-by host --top 20 urls.txt',
+  )
+    .choices(['host', 'agent', 'rule', 'reason'])
+    .conflicts(['allowed', 'denied', 'output', 'explain', 'verdictField', 'outputHeader']),
+  describedOption(
+    'Output',
+    '--top <n>',
+    'With --stats-by, write only the n most frequent of each agent.',
+    '1 or more. Default: all.',
+  ).argParser(wholeNumber(1, MAX_TOP, 'rows')),
+];

@@ -1,0 +1,179 @@
+/** `lint` and `check`, for the authors of robots.txt files: their options and help. */
+
+import { InvalidArgumentError, type Option } from 'commander';
+import { docsPage } from '../../base/errors.js';
+import { nearest } from '../../base/nearest.js';
+import { version } from '../../files/package-file.js';
+import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
+import type { CheckOptions } from '../commands/check.js';
+import type { LintOptions } from '../commands/lint.js';
+import { type CommandDefinition, describedOption, once, wholeNumber } from '../definition.js';
+import {
+  agentsFileOption,
+  allowEmptyOption,
+  asOfOption,
+  followLinksOption,
+  jsonOption,
+  maxRobotsBytesOption,
+  profileOption,
+  quietOption,
+} from '../options/shared.js';
+
+export const lintDefinition: CommandDefinition = {
+  help: {
+    description: 'Find what is wrong in robots.txt files, and how to mend it.',
+    usage: ['[options] <files...>'],
+    mainOptions: [
+      '--urls',
+      '--format',
+      '--enable',
+      '--disable',
+      '--opinions',
+      '--severity',
+      '--max-warnings',
+      '--fix',
+      '--quiet',
+    ],
+    examples: [
+      'robots-filter lint robots.txt',
+      'robots-filter lint --max-warnings 0 public/robots.txt',
+      'robots-filter lint --format sarif robots.txt > robots.sarif',
+      'robots-filter lint --format summary robots/ crawl.ndjson.gz crawl.warc.gz',
+      'robots-filter lint robots/ --urls urls.txt',
+      'curl -s https://example.com/robots.txt | robots-filter lint -',
+    ],
+    notes: `
+Each finding has the place, the severity, a rule and the fix. There is an example of every rule in
+${docsPage('lint.md')}
+
+Exit status:
+    0  there is no error, and no more warnings than --max-warnings
+    1  there are errors, or more warnings
+    2  the command failed, or could not read one of the files`,
+  },
+  arguments: [
+    [
+      '<files...>',
+      'Robots.txt files; directories, files of records and WARC files as for --robots-dir; - is standard input.',
+    ],
+  ],
+  options: () => [
+    ...ruleOptions(),
+    agentsFileOption('Agents'),
+    describedOption(
+      'Input',
+      '--urls <file>',
+      'Lint only the hosts of these URLs, one on each line.',
+      '- is standard input. The robots.txt files come from the arguments: nothing is fetched. Hosts without one are counted.',
+      '    robots-filter fetch --robots-dir robots urls.txt',
+      '    robots-filter lint robots --urls urls.txt',
+    ).argParser(once),
+    followLinksOption(),
+    asOfOption(),
+    allowEmptyOption(),
+    describedOption(
+      'Output',
+      '--format <format>',
+      'Write text, json, sarif or summary (default: text).',
+      'json is a JSON object for each finding on a line of its own. sarif is SARIF 2.1.0, which code hosts show. summary has RULE, SEVERITY, FINDINGS and FILES, separated by tabs.',
+    ).choices(['text', 'json', 'sarif', 'summary']),
+    describedOption(
+      'Output',
+      '--fix',
+      'Change the files where no verdict changes by it.',
+      'The findings that remain are reported. Only files that are named one by one are changed.',
+    ),
+    describedOption(
+      'Messages',
+      '--max-warnings <n>',
+      'Fail if there are more warnings than this.',
+      'Errors always fail. Without this option warnings do not.',
+      '    --max-warnings 0',
+    ).argParser(wholeNumber(0, MOST_WARNINGS)),
+    quietOption(),
+  ],
+  async run(files: readonly string[], options: LintOptions) {
+    const { lint } = await import('../commands/lint.js');
+    return lint(files, options, version());
+  },
+};
+
+export const checkDefinition: CommandDefinition = {
+  help: {
+    description: 'Check URLs against one robots.txt, and tell which rule decides.',
+    usage: ['[options] <robots-file> <agent> <url...>'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
+    examples: [
+      'robots-filter check robots.txt GPTBot https://example.com/private/',
+      "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
+      'robots-filter check robots.txt GPTBot - < urls.txt',
+      "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
+    ],
+    notes: `
+Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, separated by tabs. Warnings about the file's lines go to standard error.
+
+Exit status:
+    0  all URLs are allowed
+    1  some URL is denied or invalid
+    2  error`,
+  },
+  arguments: [
+    ['<robots-file>', 'The robots.txt; - is standard input.'],
+    ['<agent>', "A product token, *, a fallback chain 'A>B', or a User-Agent header."],
+    [
+      '<url...>',
+      'URLs or paths, whose hosts do not matter; - reads them from standard input, one on each line.',
+    ],
+  ],
+  options: () => [
+    profileOption(),
+    maxRobotsBytesOption(),
+    jsonOption(
+      'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
+    ),
+    agentsFileOption('Verdicts'),
+    quietOption(),
+  ],
+  paths: 1,
+  async run([file = '', agent = '', ...urls]: readonly string[], options: CheckOptions) {
+    const { check } = await import('../commands/check.js');
+    return check(file, agent, urls, options);
+  },
+};
+
+const MOST_WARNINGS = 1_000_000_000;
+
+/** Adds the rules of one option, separated by commas, to those of earlier ones. */
+function collectRules(list: string, earlier: readonly LintRuleName[] = []): LintRuleName[] {
+  const names = list.split(',').map((name) => name.trim());
+  return [...earlier, ...names.map(ruleOf)];
+}
+
+function ruleOf(name: string): LintRuleName {
+  const rule = LINT_RULE_NAMES.find((each) => each === name);
+  if (rule !== undefined) return rule;
+  const meant = nearest(name, LINT_RULE_NAMES);
+  throw new InvalidArgumentError(
+    `There is no rule ${name}. ${meant === undefined ? `${docsPage('lint.md')} has all rules.` : `Did you mean ${meant}?`}`,
+  );
+}
+
+/** The options that choose rules. */
+const ruleOptions = (): Option[] => [
+  describedOption(
+    'Rules',
+    '--enable <rule,…>',
+    'Also report these rules, which are opinions.',
+    '    --enable trailing-slash,assets-denied',
+  ).argParser(collectRules),
+  describedOption('Rules', '--disable <rule,…>', 'Do not report these rules.').argParser(
+    collectRules,
+  ),
+  describedOption('Rules', '--opinions', 'Report all opinions too.'),
+  describedOption(
+    'Rules',
+    '--severity <least>',
+    'Report findings from this severity on (default: note).',
+    'The severities are error, warning and note.',
+  ).choices(SEVERITIES),
+];

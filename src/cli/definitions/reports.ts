@@ -1,0 +1,233 @@
+/** The commands that write rows about many hosts: `audit`, `diff` and `records`. */
+
+import { InvalidArgumentError, type Option } from 'commander';
+import { RECORD_KINDS, type RecordKind } from '../../protocol/fields.js';
+import { withTokens } from '../agents.js';
+import type { AuditOptions } from '../commands/audit.js';
+import type { DiffOptions } from '../commands/diff.js';
+import type { RecordsOptions } from '../commands/records.js';
+import { type CommandDefinition, describedOption, once } from '../definition.js';
+import {
+  agentOption,
+  agentsFileOption,
+  allowEmptyOption,
+  asOfOption,
+  columnOptions,
+  followLinksOption,
+  maxRobotsBytesOption,
+  profileOption,
+  quietOption,
+  ROWS_DETAIL,
+  readingOptions,
+  robotsDirOption,
+  spreadsheetOption,
+  tableOption,
+} from '../options/shared.js';
+import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
+
+export const auditDefinition: CommandDefinition = {
+  help: {
+    description: 'Report for each host how much of it each agent may fetch.',
+    usage: ['--robots-dir <dir> -a <agents> [options]', '--table <file> -a <agents> [options]'],
+    mainOptions: [
+      '--robots-dir',
+      '--table',
+      '--agent',
+      '--hosts',
+      '--only',
+      '--format',
+      '--report',
+      '--quiet',
+    ],
+    examples: [
+      'robots-filter audit --robots-dir robots/ -a @ai-training',
+      'robots-filter audit --table robots.table -a GPTBot --only none --format csv',
+      'robots-filter compile --records --robots-dir robots/ -o robots.table',
+    ],
+    notes: `
+A row has a host, an agent, and:
+    allowed      all: every URL; none: nothing but /robots.txt; part: neither was proven
+    group        the product token whose group decides: the agent's own, or *
+    rules        rules that can decide
+    root         the verdict on /, and the line of the rule that decides it
+    crawl_delay  seconds; sitemaps, preferences, access result and date as the files have them
+
+"all" and "none" are proven from all rules, and not found by asking for one URL.
+
+Exit status:
+    0    the report was written
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)`,
+  },
+  arguments: [],
+  options: () => [
+    robotsDirOption(),
+    tableOption(),
+    profileOption('A table has the profile that it was compiled with.'),
+    ...readingOptions(),
+    agentOption(),
+    agentsFileOption('Verdicts'),
+    describedOption(
+      'Input',
+      '--hosts <file>',
+      'Report only these hosts, one on each line.',
+      'A line has a host, HOST:PORT or a URL; - is standard input. A host without a robots.txt is "unknown".',
+    ).argParser(once),
+    describedOption(
+      'Output',
+      '--only <extent>',
+      'Report only hosts that allow: all, part or none.',
+      'all: the agent may fetch every URL. none: it may fetch nothing but /robots.txt. Both are proven from the rules. part: neither was proven. unknown: hosts of --hosts without a robots.txt.',
+    ).choices(['all', 'part', 'none', 'unknown']),
+    describedOption(
+      'Output',
+      '--format <format>',
+      'Write table (default), csv, ndjson, parquet or html.',
+      `${ROWS_DETAIL} parquet has the columns of csv. html is one page that loads nothing: the figures of --report, and the first 1,000 rows.`,
+      '    robots-filter audit --table robots.table -a @ai-training --format parquet > audit.parquet',
+    ).choices([...ROW_FORMATS, 'parquet', 'html']),
+    spreadsheetOption(),
+    describedOption(
+      'Output',
+      '--report <file>',
+      'Write the figures as a page or as data: .html or .json.',
+      'The page is one file that loads nothing. It counts hosts for each agent: by what they allow, by whose group decides, by access result and by records, and names the strictest hosts.',
+      '    robots-filter audit --table robots.table -a @ai-training --report audit.html > audit.txt',
+    ).argParser(once),
+    quietOption(),
+  ],
+  async run(_words: readonly string[], options: AuditOptions) {
+    const { audit } = await import('../commands/audit.js');
+    return audit(await withTokens(options));
+  },
+};
+
+const SIDE = 'A robots.txt, a directory or file of records as for --robots-dir, or a table.';
+
+export const diffDefinition: CommandDefinition = {
+  help: {
+    description: 'Compare two sets of robots.txt files by what they allow.',
+    usage: ['[options] <old> <new>'],
+    mainOptions: ['--agent', '--urls', '--format', '--exit-code', '--quiet'],
+    examples: [
+      'robots-filter diff robots-2025/ robots-2026/ -a @ai-training',
+      'robots-filter diff old.table new.table -a GPTBot,CCBot --format csv',
+      'robots-filter diff old/robots.txt new/robots.txt --exit-code',
+      'robots-filter diff old.table new.table -a GPTBot --urls urls.txt',
+      'robots-filter diff old/robots.txt new/robots.txt --urls urls.txt',
+    ],
+    notes: `
+A row has a host, an agent, and:
+    change    added or removed: the host has come or gone; extent: how much it allows has changed; rules: it allows a part before and after, but not the same
+    old, new  all: every URL; none: nothing but /robots.txt; part: neither was proven
+    path      a path whose verdict has changed, and the rules that decide it, with their lines
+
+Files that differ only in their text are left out: an order, a comment, a rule that never decides. The comparison covers every path of a URL.
+Where too many wildcard rules overlap for that, a host without a path that differs has no row, and is counted as not fully compared.
+
+With --urls a row has a URL, an agent, the verdicts of both sides, and the rules that decide them. A single robots.txt judges the URLs of every host.
+
+Exit status:
+    0    the comparison was written
+    1    there is a difference, with --exit-code
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)`,
+  },
+  arguments: [
+    ['<old>', SIDE],
+    ['<new>', 'The same, to compare with.'],
+  ],
+  options: () => [
+    profileOption('A table has the profile that it was compiled with.'),
+    ...readingOptions(),
+    agentOption(),
+    agentsFileOption('Verdicts'),
+    describedOption(
+      'Input',
+      '--urls <file>',
+      'Compare the verdicts on these URLs, one on each line.',
+      '- is standard input. Only URLs whose verdicts differ are written, in the order of the file.',
+    ).argParser(once),
+    describedOption(
+      'Output',
+      '--format <format>',
+      'Write table (default), csv, ndjson or html.',
+      `${ROWS_DETAIL} html is one page that loads nothing: for each agent how many hosts have changed and how, and the first 1,000 rows.`,
+    ).choices([...ROW_FORMATS, 'html']),
+    spreadsheetOption(),
+    describedOption('Output', '--exit-code', 'End with 1 if there is a difference, for scripts.'),
+    quietOption(),
+  ],
+  async run([old = '', next = '']: readonly string[], options: DiffOptions) {
+    const { diff } = await import('../commands/diff.js');
+    return diff(old, next, await withTokens(options));
+  },
+};
+
+export const recordsDefinition: CommandDefinition = {
+  help: {
+    description: 'List sitemaps, crawl-delays, preferences and other records beside the rules.',
+    usage: ['[options] <path>'],
+    mainOptions: ['--kind', '--format', '--quiet'],
+    examples: [
+      'robots-filter records robots.txt',
+      'robots-filter records robots/ --kind sitemap --format csv',
+      'robots-filter records robots.table --kind content-usage,content-signal,license',
+    ],
+    notes: `
+A row has the host, the line, the kind, the product tokens of the group, and the value as written and parsed. "parsed" is null where the value has no known meaning. Records that belong to the whole file have no group. None of these records changes a verdict.
+
+Exit status:
+    0    the records were written
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)`,
+  },
+  arguments: [
+    [
+      '<path>',
+      'A robots.txt, a directory or file of records as for --robots-dir, or a table; - is standard input.',
+    ],
+  ],
+  options: () => [
+    profileOption(),
+    maxRobotsBytesOption(),
+    followLinksOption(),
+    asOfOption(),
+    ...columnOptions(),
+    allowEmptyOption(),
+    describedOption(
+      'Output',
+      '--kind <kind,…>',
+      'Report only these kinds of records (default: all).',
+      `Repeatable; commas separate several kinds: ${RECORD_KINDS.join(', ')}.`,
+      '    robots-filter records robots/ --kind sitemap,crawl-delay',
+    ).argParser(collectKinds),
+    rowFormatOption('ndjson'),
+    spreadsheetOption(),
+    quietOption(),
+  ],
+  async run([path = '']: readonly string[], options: RecordsOptions) {
+    const { records } = await import('../commands/records.js');
+    return records(path, options);
+  },
+};
+
+function collectKinds(list: string, earlier: readonly RecordKind[] = []): RecordKind[] {
+  const kinds = list.split(',').map((name) => {
+    const kind = RECORD_KINDS.find((each) => each === name.trim().toLowerCase());
+    if (kind !== undefined) return kind;
+    throw new InvalidArgumentError(
+      `There is no kind ${JSON.stringify(name)}. Use ${RECORD_KINDS.join(', ')}.`,
+    );
+  });
+  return [...earlier, ...kinds];
+}
+
+/** @param usual the format without this option */
+const rowFormatOption = (usual: RowFormat): Option =>
+  describedOption(
+    'Output',
+    '--format <format>',
+    `Write rows as table, csv or ndjson (default: ${usual}).`,
+    ROWS_DETAIL,
+  ).choices(ROW_FORMATS);

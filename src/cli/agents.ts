@@ -3,6 +3,7 @@
 import { isatty } from 'node:tty';
 import { printable, printableJson } from '../base/control-characters.js';
 import { nearest } from '../base/nearest.js';
+import type { TableMemory } from '../judge/table-memory.js';
 import {
   type Agent,
   headerCandidates,
@@ -238,6 +239,19 @@ export async function noteUnnamedAgents(
   const isMisspelt = unnamed.some(({ meant }) => meant !== undefined);
   const text = describeUnnamedAgents(unnamed, agents.length, place);
   diagnostics.note(isMisspelt ? `warning: ${text}` : text);
+}
+
+/** As `noteUnnamedAgents`, for a table file. */
+export async function noteUnnamedInTable(
+  { view, hosts }: Pick<TableMemory, 'view' | 'hosts'>,
+  agents: readonly Agent[],
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  // A reduced table lists its agents, named or not, and refuses others: `compile` has said so.
+  if (hosts === 0 || view.isReduced) return;
+  const place = view.isWhole ? undefined : 'no robots.txt in the shards that were read has a group';
+  await noteUnnamedAgents(agents, view, options, diagnostics, place);
 }
 
 /**

@@ -5,7 +5,7 @@ import { LINT_RULE_NAMES } from '../lint/rules.js';
 import { RECORD_KINDS } from '../protocol/fields.js';
 import { listNames } from '../protocol/known-agent.js';
 import { knownAgents } from '../protocol/known-agents.js';
-import { summaryOf } from './definition.js';
+import { summaryOf } from './options.js';
 
 /** The shells that have completions, and how each is written. */
 export const SHELLS: Readonly<Record<string, (program: ProgramWords) => string>> = {

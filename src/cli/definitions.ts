@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { type AgentsOptions, agents } from './agents.js';
 import { SUCCESS, writeOutput } from './console.js';
-import { type CommandDefinition, type CommandDefinitions, describedOption } from './definition.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { shardDefinition } from './definitions/filter.js';
 import { checkDefinition, lintDefinition } from './definitions/lint.js';
@@ -14,7 +13,12 @@ import {
   inspectDefinition,
   serveDefinition,
 } from './definitions/tables.js';
-import { agentsFileOption } from './options/shared.js';
+import {
+  agentsFileOption,
+  type CommandDefinition,
+  type CommandDefinitions,
+  describedOption,
+} from './options.js';
 
 const agentsDefinition: CommandDefinition = {
   help: {

@@ -1,6 +1,6 @@
 import { type Command, CommanderError, type Help, Option } from 'commander';
 import { writeOutput } from './console.js';
-import { type HelpTexts, summaryOf } from './definition.js';
+import { type HelpTexts, summaryOf } from './options.js';
 
 /** Adds `-h`, which prints one screen, and `--help`, which prints everything. */
 export function addHelp(command: Command, texts: HelpTexts): void {

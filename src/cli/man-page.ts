@@ -1,9 +1,9 @@
 import type { Command, Option } from 'commander';
 import { COMMAND_NAMES } from './console.js';
-import type { HelpTexts } from './definition.js';
 import { filterDefinition } from './definitions/filter.js';
 import { COMMAND_DEFINITIONS } from './definitions.js';
 import { fullName } from './help.js';
+import type { HelpTexts } from './options.js';
 import { createProgram } from './program.js';
 
 /** A command with the texts of its help. */

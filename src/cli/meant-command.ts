@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Command, Option } from 'commander';
-import { kindOfPath } from './commands/path-kind.js';
+import { kindOfPath } from './commands/arguments.js';
+import { compiledThenInspected, placedByHost, purposeOf } from './commands/robots-source.js';
 import { shellWords } from './console.js';
-import { compiledThenInspected, placedByHost, purposeOf } from './options/robots-source.js';
 
 /*
  * The commands take their robots.txt files and agents in different ways: some as options, some as

@@ -5,6 +5,7 @@ import { Argument, Command, type CommanderError } from 'commander';
 import { nearest } from '../base/nearest.js';
 import { endOpenings } from '../files/openings.js';
 import { version } from '../files/package-file.js';
+import { refuseLossyPaths } from './commands/robots-source.js';
 import {
   COMMAND_NAMES,
   Diagnostics,
@@ -17,10 +18,9 @@ import {
   writeError,
   writeOutput,
 } from './console.js';
-import { type CommandDefinition, type CommandDefinitions, describedOption } from './definition.js';
 import { completeStats, filterDefinition } from './definitions/filter.js';
 import { addHelp, fullName } from './help.js';
-import { refuseLossyPaths } from './options/robots-source.js';
+import { type CommandDefinition, type CommandDefinitions, describedOption } from './options.js';
 import { COLOUR_CHOICES, chooseColours } from './text.js';
 
 /** Receives the exit code of a command that has run. */

@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { ruleText } from '../../src/cli/report/run-rules.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { DecidedRules } from '../../src/inspect/host-order.js';
+import { ruleText } from '../../src/inspect/host-report.js';
 import { Table, tableMemory } from '../../src/judge/table.js';
 import type { RuleCounts, WantedRules } from '../../src/pipeline/counts.js';
 import { Filter } from '../../src/pipeline/filter.js';

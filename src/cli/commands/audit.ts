@@ -5,6 +5,7 @@ import { printableJson } from '../../base/control-characters.js';
 import { PairCache } from '../../base/maps.js';
 import { replaceFile } from '../../files/replacement.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
+import { authorityLabel, isoSeconds } from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -17,10 +18,9 @@ import {
   type TableAuthority,
 } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
-import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
+import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
-import { agentWords, checkRobotsSource, refuseSingleRobots } from '../options/robots-source.js';
-import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import {
   type AgentFinding,
   AUDIT_COLUMNS,
@@ -32,14 +32,17 @@ import {
   AuditTally,
   AuditText,
 } from '../report/audit-figures.js';
-import { isoSeconds } from '../report/host-report.js';
 import { boundedList, type Cell, type HeldRows, type RowFormat, textOf } from '../report/rows.js';
-import { authorityLabel } from '../report/run-rules.js';
 import { formatCount, formatNumber, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
-import { checkProfile, noteUnnamedInTable } from './filter-table.js';
-import { askedAuthority, listLines, noteEmptyList } from './list-lines.js';
+import { askedAuthority, listLines, noteEmptyList } from './arguments.js';
+import { compileWithRecords, openWithRecords } from './compile-caches.js';
 import { type ReportForm, refuseStandardOutputAsReport, reportForm } from './outputs.js';
-import { compileWithRecords, openWithRecords } from './table-with-records.js';
+import {
+  agentWords,
+  checkProfile,
+  checkRobotsSource,
+  refuseSingleRobots,
+} from './robots-source.js';
 
 export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly table?: string;

@@ -16,10 +16,10 @@ import {
 import { describeFile } from '../../sources/cache.js';
 import { type Capture, captureUrl } from '../../warc/captures.js';
 import { Diagnostics, SUCCESS } from '../console.js';
-import type { ProfileOptions } from '../options/shared.js';
+import type { ProfileOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
+import { listLines } from './arguments.js';
 import { CacheWarnings, readingOf } from './compile-caches.js';
-import { listLines } from './list-lines.js';
 
 /** Options of `captures`. */
 export interface CapturesOptions extends ProfileOptions {

@@ -22,8 +22,7 @@ import {
   withNamedAgents,
 } from '../agents.js';
 import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
-import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
-import type { ProfileOptions } from '../options/shared.js';
+import type { ProfileOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
 import {
   formatCount,
@@ -33,8 +32,8 @@ import {
   STANDARD_OUTPUT_DESCRIPTOR,
   windowOfOutput,
 } from '../text.js';
-import { urlsOf } from './list-lines.js';
-import { readRobotsFile } from './path-kind.js';
+import { readRobotsFile, urlsOf } from './arguments.js';
+import { mayHoldHosts, purposeOf } from './robots-source.js';
 
 export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
   readonly json?: boolean;
@@ -180,7 +179,7 @@ async function refuseFilesByHost(
   if (!isTable && purpose !== 'directory') {
     // Most files need none of the code that reads records and captures.
     if (!mayHoldHosts(file) || !existsSync(file)) return;
-    const { isCacheName } = await import('./path-kind.js');
+    const { isCacheName } = await import('./arguments.js');
     if (!isCacheName(file)) return;
   }
   const source = [isTable ? '--table' : '--robots-dir', file];

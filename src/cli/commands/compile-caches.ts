@@ -1,16 +1,19 @@
 /** Compiles caches for a command, and reports what was skipped. */
 
 import { statSync } from 'node:fs';
+import { openForHosts, Table, tableMemory } from '../../judge/table.js';
+import { allocateTable } from '../../judge/table-memory.js';
 import {
   type CompileCacheOptions,
   type CompiledCache,
   compileCache,
 } from '../../pipeline/compile/compile-cache.js';
+import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
-import { type Diagnostics, type Interruption, shellWords } from '../console.js';
-import { emptySource } from '../options/robots-source.js';
-import type { RobotsOptions } from '../options/shared.js';
+import { type Diagnostics, type Interruption, interruptible, shellWords } from '../console.js';
+import type { RobotsOptions } from '../options.js';
 import { formatCount, formatNumber } from '../text.js';
+import { emptySource, refuseEmptyTable } from './robots-source.js';
 
 /**
  * Compiles caches, and reports on standard error what was skipped, stale or overridden.
@@ -244,4 +247,53 @@ export class CacheWarnings {
         'To use such a file, name it HOST.robots.txt or HOST/robots.txt',
     );
   }
+}
+
+// ---- Tables with the records beside the rules
+
+/** A table in memory. */
+interface CompiledTable {
+  readonly table: Table;
+  readonly named: NamedTokens;
+}
+
+/**
+ * Opens a table, and says if it has no records.
+ *
+ * @param hosts canonical hosts: of a table in shards only theirs are read; `undefined` for all
+ * @throws RobotsFilterError also `input` for a table without hosts, unless that is allowed
+ */
+export async function openWithRecords(
+  path: string,
+  options: RobotsOptions,
+  diagnostics: Diagnostics,
+  hosts?: readonly string[],
+): Promise<Table> {
+  const table = await openForHosts(path, hosts);
+  refuseEmptyTable(path, tableMemory(table).hosts, options, diagnostics);
+  if (!tableMemory(table).view.hasRecords) {
+    diagnostics.note(
+      `warning: ${path} keeps no sitemaps, crawl-delays, preferences and dates. Compile it with --records to keep them`,
+    );
+  }
+  return table;
+}
+
+/**
+ * Compiles caches into a table in memory, with records.
+ *
+ * @returns the table and the product tokens that the files name, or the exit code after a signal
+ */
+export async function compileWithRecords(
+  paths: readonly string[],
+  options: RobotsOptions,
+  productTokens: readonly string[] | undefined,
+  diagnostics: Diagnostics,
+): Promise<CompiledTable | number> {
+  return interruptible(async (interruption) => {
+    const context = { productTokens, diagnostics, interruption };
+    const { layout } = await compileCaches(paths, { ...options, records: true }, context);
+    const table = Table.from(layout.table(allocateTable), paths.join(', '));
+    return { table, named: layout.named };
+  });
 }

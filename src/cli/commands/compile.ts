@@ -16,8 +16,7 @@ import {
   shellWords,
   usageError,
 } from '../console.js';
-import { refuseSingleRobots } from '../options/robots-source.js';
-import type { RobotsOptions } from '../options/shared.js';
+import type { RobotsOptions } from '../options.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import {
   type CompilationContext,
@@ -27,6 +26,7 @@ import {
   reported,
 } from './compile-caches.js';
 import { outputCompressor, refuseSourceAsOutput } from './outputs.js';
+import { refuseSingleRobots } from './robots-source.js';
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;

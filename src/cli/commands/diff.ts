@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { TableBuilder } from '../../compile/table-builder.js';
 import { unreadable } from '../../files/system-error.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
+import { authorityLabel } from '../../inspect/host-report.js';
 import { type AgentChange, TableDiff } from '../../inspect/table-diff.js';
 import { Robots } from '../../judge/robots.js';
 import { Table, tableMemory } from '../../judge/table.js';
@@ -15,8 +16,7 @@ import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { DIFFERENT, Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
-import { refuseReadingOptions } from '../options/robots-source.js';
-import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import {
   type Difference,
   DiffTally,
@@ -32,12 +32,10 @@ import {
   TextRows,
   withAgents,
 } from '../report/rows.js';
-import { authorityLabel } from '../report/run-rules.js';
 import { formatCount } from '../text.js';
-import { checkProfile, refuseEmptyTable } from './filter-table.js';
-import { noteEmptyList, urlsOf } from './list-lines.js';
-import { kindOfPath, type PathKind } from './path-kind.js';
-import { compileWithRecords } from './table-with-records.js';
+import { kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
+import { compileWithRecords } from './compile-caches.js';
+import { checkProfile, refuseEmptyTable, refuseReadingOptions } from './robots-source.js';
 
 export interface DiffOptions extends RobotsOptions, RowOptions {
   readonly urls?: string;

@@ -13,11 +13,11 @@ import { compileCache } from '../../pipeline/compile/compile-cache.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import { Diagnostics, Interruption, usageError } from '../console.js';
-import { checkFilterUsage } from '../options/filter-usage.js';
-import type { FilterOptions } from '../options/shared.js';
+import type { FilterOptions } from '../options.js';
 import { readingOf } from './compile-caches.js';
 import { type FetchRunParts, fetchAll, readAuthorities, trustedCertificates } from './fetch.js';
 import { filter } from './filter.js';
+import { checkFilterUsage } from './filter-usage.js';
 import { inputPaths } from './inputs.js';
 
 /**

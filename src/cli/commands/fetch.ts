@@ -27,8 +27,7 @@ import {
   usageError,
   writeOutput,
 } from '../console.js';
-import { purposeOf } from '../options/robots-source.js';
-import type { FetchingOptions, InputOptions } from '../options/shared.js';
+import type { FetchingOptions, InputOptions } from '../options.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import {
   checkUrlField,
@@ -39,6 +38,7 @@ import {
   noteTerminalInput,
 } from './inputs.js';
 import { refuseStandardOutputAsReport } from './outputs.js';
+import { purposeOf } from './robots-source.js';
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly robotsDir?: string;

@@ -17,7 +17,7 @@ import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import { usageError } from '../console.js';
-import type { FilterOptions } from '../options/shared.js';
+import type { FilterOptions } from '../options.js';
 import {
   alignedColumns,
   colouredVerdicts,

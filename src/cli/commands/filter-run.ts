@@ -11,8 +11,7 @@ import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
 import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
-import { robotsSources } from '../options/filter-usage.js';
-import type { FilterOptions } from '../options/shared.js';
+import type { FilterOptions } from '../options.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
@@ -28,6 +27,7 @@ import {
 import { describeUselessRun, isUseless } from '../report/useless-run.js';
 import { formatCount } from '../text.js';
 import type { FilterOutput } from './filter-output.js';
+import { robotsSources } from './filter-usage.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
 import { outputMode, reportForm } from './outputs.js';
 

@@ -1,4 +1,3 @@
-import { RobotsFilterError } from '../../base/errors.js';
 import { readTable } from '../../judge/open-table.js';
 import {
   allocateTable,
@@ -7,11 +6,10 @@ import {
   type TableReading,
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
-import type { Profile } from '../../protocol/verdict.js';
-import { type NamedAgentOptions, neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
+import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import type { Diagnostics, Interruption } from '../console.js';
-import { emptySource } from '../options/robots-source.js';
-import type { RobotsOptions } from '../options/shared.js';
+import type { RobotsOptions } from '../options.js';
+import { checkProfile, refuseEmptyTable } from './robots-source.js';
 
 /**
  * Opens the table, or compiles the caches into one.
@@ -50,40 +48,4 @@ export async function openTable(
   refuseEmptyTable(path, table.hosts, options, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
   return table;
-}
-
-/** @throws RobotsFilterError `table` if the profile is not that of the table */
-export function checkProfile(compiled: Profile, path: string, profile: Profile | undefined): void {
-  if (profile === undefined || profile === compiled) return;
-  throw new RobotsFilterError(
-    'table',
-    `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
-      `Leave --profile out, or compile again with --profile ${profile}`,
-  );
-}
-
-/** As `noteUnnamedAgents`, for a table file. */
-export async function noteUnnamedInTable(
-  { view, hosts }: Pick<TableMemory, 'view' | 'hosts'>,
-  agents: readonly Agent[],
-  options: NamedAgentOptions,
-  diagnostics: Diagnostics,
-): Promise<void> {
-  // A reduced table lists its agents, named or not, and refuses others: `compile` has said so.
-  if (hosts === 0 || view.isReduced) return;
-  const place = view.isWhole ? undefined : 'no robots.txt in the shards that were read has a group';
-  await noteUnnamedAgents(agents, view, options, diagnostics, place);
-}
-
-/** @throws RobotsFilterError `input` for a table without hosts, unless that is allowed */
-export function refuseEmptyTable(
-  path: string,
-  hosts: number,
-  { allowEmpty }: RobotsOptions,
-  diagnostics: Diagnostics,
-): void {
-  if (hosts > 0) return;
-  const none = `${path} is a table without hosts: every host is unknown. Compile it again, from robots.txt files`;
-  if (allowEmpty !== true) throw emptySource(none);
-  diagnostics.note(`warning: ${none}`);
 }

@@ -11,12 +11,12 @@ import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
 import { parseAgents } from '../agents.js';
 import { Diagnostics, Interruption, SUCCESS, usageError } from '../console.js';
-import { checkFilterUsage, checkShardUsage, countsLayout } from '../options/filter-usage.js';
-import type { FilterOptions, ShardOptions } from '../options/shared.js';
+import type { FilterOptions, ShardOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { FilterOutput } from './filter-output.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
+import { checkFilterUsage, checkShardUsage, countsLayout } from './filter-usage.js';
 import { FilterInputs, inputPaths, noteTerminalInput } from './inputs.js';
 import { outputFormat, outputMode } from './outputs.js';
 

@@ -7,6 +7,7 @@ import { nearest } from '../../base/nearest.js';
 import { COMPRESSIONS } from '../../files/compression.js';
 import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
+import type { KeptInput } from '../../pipeline/asked-shards.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import { type OpenInput, type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
 import {
@@ -18,8 +19,7 @@ import {
 import { isNonBlocking } from '../../pipeline/output/output.js';
 import type { Manifest } from '../../table/manifest.js';
 import { COMMAND_NAMES, type Diagnostics, usageError } from '../console.js';
-import type { FilterOptions, InputOptions } from '../options/shared.js';
-import type { KeptInput } from './asked-shards.js';
+import type { FilterOptions, InputOptions } from '../options.js';
 
 /** The kinds of the inputs and the output. */
 interface InputSurvey {
@@ -200,7 +200,7 @@ export class FilterInputs {
       const inputs = await this.#read();
       if (inputs === undefined) return undefined;
       // Loaded on demand, because most tables are in one piece.
-      const { askedShards } = await import('./asked-shards.js');
+      const { askedShards } = await import('../../pipeline/asked-shards.js');
       const { urlField, maxLineBytes } = options;
       const shards = await askedShards(inputs, manifest, {
         open: openOptions(options),

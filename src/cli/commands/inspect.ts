@@ -3,6 +3,12 @@
 import { existsSync } from 'node:fs';
 import { printable, printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
+import {
+  type AskedAgent,
+  authorityJson,
+  authorityLines,
+  authorityNames,
+} from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
@@ -12,15 +18,9 @@ import { answersFor, type TableAuthority, type TableHost } from '../../view/tabl
 import type { TableView } from '../../view/table-view.js';
 import { type NamedAgentOptions, parseAgents } from '../agents.js';
 import { SUCCESS, shellWords, usageError, writeOutput } from '../console.js';
-import { agentWords, compiledThenInspected, purposeOf } from '../options/robots-source.js';
-import {
-  type AskedAgent,
-  authorityJson,
-  authorityLines,
-  authorityNames,
-} from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../text.js';
-import { askedAuthority } from './list-lines.js';
+import { askedAuthority } from './arguments.js';
+import { agentWords, compiledThenInspected, purposeOf } from './robots-source.js';
 
 export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;

@@ -45,8 +45,7 @@ import type { WarningEvent } from '../../sources/entry.js';
 import { recordFileOf } from '../../sources/record-files.js';
 import { knownAgentsOf, type NamedAgentOptions } from '../agents.js';
 import { Diagnostics, FAILURE, FOUND, SUCCESS, usageError } from '../console.js';
-import { emptySource, refuseReadingOptions } from '../options/robots-source.js';
-import type { SourceOptions } from '../options/shared.js';
+import type { SourceOptions } from '../options.js';
 import {
   type FindingWriter,
   jsonFindings,
@@ -57,10 +56,10 @@ import {
 } from '../report/lint-findings.js';
 import { TextBatches } from '../report/rows.js';
 import { formatCount, formatNumber, paintOf, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
+import { noteEmptyList, readRobotsFile, urlAuthority, urlsOf } from './arguments.js';
 import { CacheWarnings } from './compile-caches.js';
 import { refuseSecondStandardInput } from './inputs.js';
-import { noteEmptyList, urlAuthority, urlsOf } from './list-lines.js';
-import { readRobotsFile } from './path-kind.js';
+import { emptySource, refuseReadingOptions } from './robots-source.js';
 
 /** Formats of the findings of `lint`. */
 type LintFormat = 'text' | 'json' | 'sarif' | 'summary';

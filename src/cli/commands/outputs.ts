@@ -11,9 +11,9 @@ import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { OutputFormat } from '../../pipeline/output/rows.js';
 import { STANDARD_OUTPUT, usageError } from '../console.js';
-import { beginsAsTable } from '../options/robots-source.js';
-import type { FilterOptions } from '../options/shared.js';
+import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
+import { beginsAsTable } from './robots-source.js';
 
 /** What a name of an output says about its format, by its ending. Other names say nothing. */
 const ENDINGS: readonly (readonly [string, OutputFormat])[] = [

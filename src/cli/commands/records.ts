@@ -1,18 +1,17 @@
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
+import { authorityLabel } from '../../inspect/host-report.js';
 import { type Table, tableMemory } from '../../judge/table.js';
 import { type KeptRecord, keptRecords, type RecordKind } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';
 import { parseRecordValue } from '../../protocol/preferences.js';
 import type { AuthorityRecords } from '../../view/table-content.js';
 import { Diagnostics, SUCCESS } from '../console.js';
-import { refuseReadingOptions } from '../options/robots-source.js';
-import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options/shared.js';
+import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import { type Column, type RowFormat, Rows, TextBatches } from '../report/rows.js';
-import { authorityLabel } from '../report/run-rules.js';
-import { checkProfile } from './filter-table.js';
-import { kindOfPath, readRobotsFile } from './path-kind.js';
-import { compileWithRecords, openWithRecords } from './table-with-records.js';
+import { kindOfPath, readRobotsFile } from './arguments.js';
+import { compileWithRecords, openWithRecords } from './compile-caches.js';
+import { checkProfile, refuseReadingOptions } from './robots-source.js';
 
 export interface RecordsOptions extends RobotsOptions, RowOptions {
   readonly kind?: readonly RecordKind[];

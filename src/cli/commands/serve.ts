@@ -9,6 +9,8 @@ import {
   shellWords,
   usageError,
 } from '../console.js';
+import type { RobotsOptions } from '../options.js';
+import { openTable } from './filter-table.js';
 import {
   agentWords,
   checkRobotsSource,
@@ -16,9 +18,7 @@ import {
   readingOptionsIn,
   refuseSingleRobots,
   sourceOption,
-} from '../options/robots-source.js';
-import type { RobotsOptions } from '../options/shared.js';
-import { openTable } from './filter-table.js';
+} from './robots-source.js';
 
 export interface ServeOptions extends RobotsOptions {
   readonly table?: string;

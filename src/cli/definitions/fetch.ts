@@ -5,12 +5,14 @@ import { RANGES } from '../../fetch/limits.js';
 import { version } from '../../files/package-file.js';
 import { MAX_BYTES, MIN_BYTES } from '../../protocol/verdict.js';
 import type { FetchOptions } from '../commands/fetch.js';
-import { type CommandDefinition, describedOption, once, wholeNumber } from '../definition.js';
 import {
+  type CommandDefinition,
+  describedOption,
   headerOptions,
   inputOption,
   maxLineBytesOption,
   numberOption,
+  once,
   profileOption,
   progressOptions,
   quietOption,
@@ -19,7 +21,8 @@ import {
   sharedFetchOptions,
   unreachableAfterOption,
   urlFieldOption,
-} from '../options/shared.js';
+  wholeNumber,
+} from '../options.js';
 
 const NOTES = `
 A host has one of three access results (RFC 9309 section 2.3.1):

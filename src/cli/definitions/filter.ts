@@ -9,19 +9,16 @@ import { MAX_SHARDS } from '../../table/places.js';
 import { withTokens } from '../agents.js';
 import { filter, shard } from '../commands/filter.js';
 import {
-  type CommandDefinition,
-  describedOption,
-  nonEmpty,
-  once,
-  wholeNumber,
-} from '../definition.js';
-import {
   agentOption,
   agentsFileOption,
+  type CommandDefinition,
+  describedOption,
   type FilterOptions,
   headerOptions,
   inputOption,
   maxLineBytesOption,
+  nonEmpty,
+  once,
   profileOption,
   progressOptions,
   quietOption,
@@ -32,7 +29,8 @@ import {
   spreadsheetOption,
   tableOption,
   urlFieldOption,
-} from '../options/shared.js';
+  wholeNumber,
+} from '../options.js';
 
 const NOTES = `
 Each record gets one verdict for each agent:

@@ -7,17 +7,20 @@ import { version } from '../../files/package-file.js';
 import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
 import type { CheckOptions } from '../commands/check.js';
 import type { LintOptions } from '../commands/lint.js';
-import { type CommandDefinition, describedOption, once, wholeNumber } from '../definition.js';
 import {
   agentsFileOption,
   allowEmptyOption,
   asOfOption,
+  type CommandDefinition,
+  describedOption,
   followLinksOption,
   jsonOption,
   maxRobotsBytesOption,
+  once,
   profileOption,
   quietOption,
-} from '../options/shared.js';
+  wholeNumber,
+} from '../options.js';
 
 export const lintDefinition: CommandDefinition = {
   help: {

@@ -6,15 +6,17 @@ import { withTokens } from '../agents.js';
 import type { AuditOptions } from '../commands/audit.js';
 import type { DiffOptions } from '../commands/diff.js';
 import type { RecordsOptions } from '../commands/records.js';
-import { type CommandDefinition, describedOption, once } from '../definition.js';
 import {
   agentOption,
   agentsFileOption,
   allowEmptyOption,
   asOfOption,
+  type CommandDefinition,
   columnOptions,
+  describedOption,
   followLinksOption,
   maxRobotsBytesOption,
+  once,
   profileOption,
   quietOption,
   ROWS_DETAIL,
@@ -22,7 +24,7 @@ import {
   robotsDirOption,
   spreadsheetOption,
   tableOption,
-} from '../options/shared.js';
+} from '../options.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
 
 export const auditDefinition: CommandDefinition = {

@@ -12,18 +12,21 @@ import type { CapturesOptions } from '../commands/captures.js';
 import type { CompileOptions } from '../commands/compile.js';
 import type { InspectOptions } from '../commands/inspect.js';
 import type { ServeOptions } from '../commands/serve.js';
-import { type CommandDefinition, describedOption, once, wholeNumber } from '../definition.js';
 import {
   agentsFileOption,
   asOfOption,
+  type CommandDefinition,
+  describedOption,
   jsonOption,
   maxRobotsBytesOption,
+  once,
   profileOption,
   quietOption,
   readingOptions,
   robotsDirOption,
   tableOption,
-} from '../options/shared.js';
+  wholeNumber,
+} from '../options.js';
 
 export const compileDefinition: CommandDefinition = {
   help: {

@@ -1,5 +1,6 @@
 /** The figures of an audit, counted while its rows are written. */
 
+import { RECORD_FIGURES, type RecordFigure } from '../../inspect/host-report.js';
 import type { AddedColumn } from '../../parquet/chunk-writer.js';
 import { RowsWriter } from '../../parquet/rows-writer.js';
 import type { Reach } from '../../patterns/reach.js';
@@ -15,7 +16,6 @@ import {
   textOf,
   withAgents,
 } from './rows.js';
-import { RECORD_FIGURES, type RecordFigure } from './run-rules.js';
 
 /** How much is allowed, or that the host is not known. */
 type Allowed = Reach | 'unknown';

@@ -1,20 +1,18 @@
 /** The figures of a filter run, for --report. */
 
-import { DecidedRules } from '../../inspect/host-order.js';
+import { DecidedRules, mostCounted } from '../../inspect/host-order.js';
+import {
+  authorityLabel,
+  plainText,
+  RECORD_FIGURES,
+  type RecordFigure,
+  ruleText,
+} from '../../inspect/host-report.js';
 import type { HostCounts, RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
-import {
-  authorityLabel,
-  busiestHosts,
-  plainText,
-  RECORD_FIGURES,
-  type RecordFigure,
-  rankedRules,
-  ruleText,
-} from './run-rules.js';
 import { countsOf } from './statistics.js';
 
 /** URLs and hosts with one verdict for one reason. */
@@ -27,7 +25,7 @@ export interface OutcomeFigures {
 }
 
 /** The verdicts of one agent. */
-export interface AgentShares {
+interface AgentShares {
   readonly agent: string;
   readonly urls: Readonly<Record<Verdict, number>>;
   /** Hosts whose URLs are all allowed, partly allowed, and all denied. */
@@ -86,12 +84,7 @@ export interface FilterFigures {
 }
 
 /** Reasons for which a URL is allowed although no one has allowed it. */
-export const NOTHING_KNOWN: readonly Reason[] = [
-  'unavailable',
-  'no-group',
-  'no-rule',
-  'unknown-host',
-];
+const NOTHING_KNOWN: readonly Reason[] = ['unavailable', 'no-group', 'no-rule', 'unknown-host'];
 
 /** Hosts in `busiest`. */
 const BUSIEST = 50;
@@ -103,7 +96,7 @@ const AROUND = 2;
 const FRESH_SECONDS = 24 * 60 * 60;
 
 /** A run whose filter counted by host and by rule. */
-export interface ReportedRun {
+interface ReportedRun {
   readonly filter: Filter;
   readonly view: TableView;
   readonly agents: readonly Agent[];
@@ -274,4 +267,58 @@ function overAgents(rules: readonly RuleCount[]): RuleOverAgents[] {
     }
   }
   return sums;
+}
+
+// ---- The hosts and rules with the greatest counts
+
+/** What is counted of a rule. */
+interface CountedRule {
+  /** Offset of the authority in the table. */
+  readonly authority: number;
+  readonly count: number;
+}
+
+/**
+ * The rules with the greatest counts, greatest first. Equal counts are sorted by host, then by
+ * line: offsets of hosts differ between a table and its shards.
+ *
+ * @param rules sorted by authority and line
+ * @param top number of them; all if undefined
+ */
+export function rankedRules<Rule extends CountedRule>(
+  rules: readonly Rule[],
+  view: TableView,
+  top: number | undefined,
+): Rule[] {
+  const ruleAt = (index: number): Rule => rules[index] as Rule;
+  const counted = {
+    counts: Float64Array.from(rules, ({ count }) => count),
+    placeOf: (index: number) => view.placeOfAuthority(ruleAt(index).authority),
+  };
+  return Array.from(mostCounted(view, counted, top), ruleAt);
+}
+
+/** A host of the table with URLs. */
+interface BusyHost {
+  readonly slot: number;
+  readonly host: string;
+  readonly urls: number;
+}
+
+/** The hosts with most URLs, then by name; all if `top` is undefined. They can be read again. */
+export function busiestHosts(
+  { slots, urls }: HostCounts,
+  view: TableView,
+  top: number | undefined,
+): Iterable<BusyHost> {
+  const placeOf = (index: number): number => view.placeOfSlot(slots[index] as number);
+  const most = mostCounted(view, { counts: urls, placeOf }, top);
+  return {
+    *[Symbol.iterator]() {
+      for (const index of most) {
+        const host = view.nameAt(placeOf(index));
+        yield { slot: slots[index] as number, host, urls: urls[index] as number };
+      }
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import { DecidedRules } from '../../inspect/host-order.js';
+import { authorityLabel, plainText, ruleText } from '../../inspect/host-report.js';
 import type { RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -6,8 +7,8 @@ import { REASONS, VERDICTS } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from '../console.js';
 import { formatNumber } from '../text.js';
+import { busiestHosts, rankedRules } from './filter-figures.js';
 import { type Cell, type Column, type RowFormat, Rows, TextBatches } from './rows.js';
-import { authorityLabel, busiestHosts, plainText, rankedRules, ruleText } from './run-rules.js';
 import { countsOf } from './statistics.js';
 
 /** What the records of a run are counted by. */

@@ -1,3 +1,5 @@
+/** Checks that the options of the filter and of `shard` fit each other, before the work begins. */
+
 import { existsSync } from 'node:fs';
 import { isDigits } from '../../base/characters.js';
 import { docsPage } from '../../base/errors.js';
@@ -5,7 +7,10 @@ import { STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { parseAgents } from '../agents.js';
-import { checkUrlField } from '../commands/inputs.js';
+import { shellWords, usageError } from '../console.js';
+import { checkSpreadsheet, type FilterOptions } from '../options.js';
+import type { CountsLayout } from '../report/run-counts.js';
+import { checkUrlField } from './inputs.js';
 import {
   checkOutputFormat,
   type NamedSource,
@@ -16,11 +21,8 @@ import {
   refuseSourceAsOutput,
   refuseStandardOutputAsReport,
   reportForm,
-} from '../commands/outputs.js';
-import { shellWords, usageError } from '../console.js';
-import type { CountsLayout } from '../report/run-counts.js';
+} from './outputs.js';
 import { checkRobotsSource } from './robots-source.js';
-import { checkSpreadsheet, type FilterOptions } from './shared.js';
 
 /**
  * Checks that the filter's options fit each other and the files, before the work begins.

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
+import type { Profile } from '../../protocol/verdict.js';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../../table/format.js';
 import { beginsAsManifest, MANIFEST_NAME } from '../../table/manifest.js';
-import { shellWords, usageError } from '../console.js';
-import type { FetchingOptions, FilterOptions, RobotsOptions } from './shared.js';
+import { type Diagnostics, shellWords, usageError } from '../console.js';
+import type { FetchingOptions, FilterOptions, RobotsOptions } from '../options.js';
 
 /** The kind of a path in the wrong option, from which the right option follows. */
 type Purpose = 'directory' | 'table' | 'robots.txt';
@@ -323,4 +324,29 @@ export function refuseLossyPaths(files: readonly string[], options: PathOptions 
       `${path}: the name is not UTF-8, so Node cannot pass it on. Redirect the file (< FILE, > FILE), or rename it`,
     );
   }
+}
+
+// ---- Checks of tables that have been opened
+
+/** @throws RobotsFilterError `table` if the profile is not that of the table */
+export function checkProfile(compiled: Profile, path: string, profile: Profile | undefined): void {
+  if (profile === undefined || profile === compiled) return;
+  throw new RobotsFilterError(
+    'table',
+    `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
+      `Leave --profile out, or compile again with --profile ${profile}`,
+  );
+}
+
+/** @throws RobotsFilterError `input` for a table without hosts, unless that is allowed */
+export function refuseEmptyTable(
+  path: string,
+  hosts: number,
+  { allowEmpty }: RobotsOptions,
+  diagnostics: Diagnostics,
+): void {
+  if (hosts > 0) return;
+  const none = `${path} is a table without hosts: every host is unknown. Compile it again, from robots.txt files`;
+  if (allowEmpty !== true) throw emptySource(none);
+  diagnostics.note(`warning: ${none}`);
 }

@@ -1,16 +1,13 @@
-import type { AgentSummary } from '../../inspect/table-audit.js';
-import { formatAuthority, type Scheme } from '../../protocol/authority.js';
-import { isOfGroup, recordsFor } from '../../protocol/fields.js';
-import { parseRecordValue } from '../../protocol/preferences.js';
-import { escapeText } from '../../table/display-text.js';
-import type { TableRecord } from '../../table/record-list.js';
-import type {
-  MergedGroup,
-  TableAuthority,
-  TableHost,
-  TableRule,
-} from '../../view/table-content.js';
-import type { TableView } from '../../view/table-view.js';
+/** What a table says of a host, for people and as JSON, and the names that reports give to its parts. */
+
+import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import { isOfGroup, recordsFor } from '../protocol/fields.js';
+import { parseRecordValue } from '../protocol/preferences.js';
+import { escapeText } from '../table/display-text.js';
+import type { TableRecord } from '../table/record-list.js';
+import type { MergedGroup, TableAuthority, TableHost, TableRule } from '../view/table-content.js';
+import type { TableView } from '../view/table-view.js';
+import type { AgentSummary } from './table-audit.js';
 
 /** What a robots.txt says to an agent that was asked for. */
 export interface AskedAgent {
@@ -22,6 +19,41 @@ export interface AskedAgent {
 export function authorityNames({ host }: TableHost, { schemes, port }: TableAuthority): string {
   return schemes.map((scheme: Scheme) => formatAuthority({ scheme, host, port })).join(', ');
 }
+
+/**
+ * The name of an authority in reports: the host alone if it has http and https at their default
+ * ports, HOST:PORT for both at another port, otherwise the URLs of its roots.
+ */
+export function authorityLabel(
+  { host }: Pick<TableHost, 'host'>,
+  { schemes, port }: Pick<TableAuthority, 'schemes' | 'port'>,
+): string {
+  if (schemes.length === 2 && schemes[0] === 'http' && schemes[1] === 'https') {
+    return formatAuthority({ scheme: undefined, host, port });
+  }
+  return schemes.map((scheme: Scheme) => formatAuthority({ scheme, host, port })).join(' ');
+}
+
+/** `Disallow: /private`, with the pattern as written. */
+export function ruleText({ allow, text }: TableRule): string {
+  return `${allow ? 'Allow' : 'Disallow'}: ${plainText(text)}`;
+}
+
+/** A text that a table gives escaped as in a JSON string. */
+export function plainText(text: string): string {
+  return JSON.parse(`"${text}"`) as string;
+}
+
+/** Kinds of other records (RFC 9309 section 2.2.4) that reports count. */
+export const RECORD_FIGURES = [
+  'sitemap',
+  'crawl-delay',
+  'content-usage',
+  'content-signal',
+  'license',
+] as const;
+
+export type RecordFigure = (typeof RECORD_FIGURES)[number];
 
 /** Describes one authority of a host for people: its access result, its records and its groups. */
 export function* authorityLines(

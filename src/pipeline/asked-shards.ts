@@ -1,12 +1,14 @@
-import { emptyTable } from '../../judge/table-memory.js';
-import { NO_SHARD } from '../../kernel/layout.js';
-import { Filter } from '../../pipeline/filter.js';
-import { type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
-import type { InputStart } from '../../pipeline/input/raw-input.js';
-import type { Output } from '../../pipeline/output/output.js';
-import { parseAgent } from '../../protocol/agent.js';
-import type { Manifest } from '../../table/manifest.js';
-import { MainThread } from '../../workers/main-thread.js';
+/** Which shards of a table the hosts of some inputs are in. */
+
+import { emptyTable } from '../judge/table-memory.js';
+import { NO_SHARD } from '../kernel/layout.js';
+import { parseAgent } from '../protocol/agent.js';
+import type { Manifest } from '../table/manifest.js';
+import { MainThread } from '../workers/main-thread.js';
+import { Filter } from './filter.js';
+import { type OpenInputOptions, openInput } from './input/open.js';
+import type { InputStart } from './input/raw-input.js';
+import type { Output } from './output/output.js';
 
 /** A whole input, which has been read. */
 export interface KeptInput {
@@ -15,7 +17,7 @@ export interface KeptInput {
 }
 
 /** How the inputs will be read. */
-export interface Reading extends Required<Pick<OpenInputOptions, 'urlField'>> {
+interface Reading extends Required<Pick<OpenInputOptions, 'urlField'>> {
   readonly open: Omit<OpenInputOptions, 'taken'>;
   readonly maxLineBytes: number;
   /** Most bytes of input, decompressed, that are worth a look. */

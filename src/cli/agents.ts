@@ -330,10 +330,7 @@ export async function agents(name: string | undefined, options: AgentsOptions): 
   const known = await knownAgentsOf(options);
   const chosen = name === undefined ? known : chosenAgents(name, known);
   if (options.json === true) writeOutput(`${printableJson(chosen, 2)}\n`);
-  else
-    writeOutput(
-      rowsText(isForPeople(STANDARD_OUTPUT_DESCRIPTOR) ? rowsFor(chosen) : chosen.map(fieldsOf)),
-    );
+  else writeOutput(rowsText(isForPeople() ? rowsFor(chosen) : chosen.map(fieldsOf)));
   return SUCCESS;
 }
 

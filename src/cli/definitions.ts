@@ -14,10 +14,10 @@ import {
   serveDefinition,
 } from './definitions/tables.js';
 import {
-  agentsFileOption,
   type CommandDefinition,
   type CommandDefinitions,
   describedOption,
+  shared,
 } from './options.js';
 
 const agentsDefinition: CommandDefinition = {
@@ -47,7 +47,7 @@ Exit status:
       'Print a JSON array, which --agents-file reads.',
       '    robots-filter agents --json > agents.json',
     ),
-    agentsFileOption('Agents'),
+    shared.agentsFile('Agents'),
   ],
   paths: 0,
   async run([name]: readonly string[], options: AgentsOptions) {

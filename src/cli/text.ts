@@ -65,7 +65,7 @@ export function formatDuration(seconds: number): string {
 
 // ---- Colours, widths and columns of terminals
 
-export const STANDARD_OUTPUT_DESCRIPTOR = 1;
+export const STANDARD_OUTPUT_DESCRIPTOR: number = 1;
 export const STANDARD_ERROR_DESCRIPTOR = 2;
 
 /** The values of `--color`. */
@@ -114,22 +114,22 @@ export function isCapableTerminal(descriptor: number): boolean {
   return isatty(descriptor) && TERM !== 'dumb';
 }
 
-/** Whether the text on a descriptor is for people: on a terminal, or on its way to a pager. */
-export function isForPeople(descriptor: number): boolean {
-  return choice === 'always' || isatty(descriptor);
+/** Whether standard output is for people: a terminal, or on its way to a pager. */
+export function isForPeople(): boolean {
+  return choice === 'always' || isatty(STANDARD_OUTPUT_DESCRIPTOR);
 }
 
 /**
  * How text on a descriptor is coloured. On a terminal it is, unless NO_COLOR is set (no-color.org).
  * No variable of the environment adds colours, because it would change the bytes of a pipe.
  */
-export function paintOf(descriptor: number): Paint {
+export function paintOf(descriptor = STANDARD_OUTPUT_DESCRIPTOR): Paint {
   return isColoured(descriptor)
     ? (style, text) => `\u001b[${STYLES[style]}m${text}\u001b[0m`
     : (_style, text) => text;
 }
 
-export function isColoured(descriptor: number): boolean {
+function isColoured(descriptor: number): boolean {
   if (choice !== 'auto') return choice === 'always';
   const { NO_COLOR = '' } = process.env;
   return isCapableTerminal(descriptor) && NO_COLOR === '';
@@ -203,7 +203,7 @@ export class RecordColumns {
   readonly #widths: number[] = [];
 
   /** @param window the width of the window, which may change */
-  constructor(paint: Paint, window: () => number) {
+  constructor(paint = paintOf(), window = windowOfOutput) {
     this.#paint = paint;
     this.#window = window;
   }
@@ -237,15 +237,24 @@ export function windowOfOutput(): number {
 
 /** Rows as text for standard output: in columns for people, and with tabs for programs. */
 export function rowsText(rows: readonly (readonly string[])[]): string {
-  const columns = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
-  const lines = isForPeople(STANDARD_OUTPUT_DESCRIPTOR)
-    ? columns.lines(rows)
-    : rows.map((row) => row.join('\t'));
+  const columns = new RecordColumns();
+  const lines = isForPeople() ? columns.lines(rows) : rows.map((row) => row.join('\t'));
   return lines.map((line) => `${line}\n`).join('');
 }
 
+/**
+ * The layout of lines with verdicts on standard output; undefined if they come out as they are.
+ *
+ * @param added number of columns after the URL that explain the verdict; 0 for none
+ */
+export function verdictLayout(added: number): LineLayout | undefined {
+  if (!isForPeople()) return undefined;
+  if (added > 0) return alignedColumns(new RecordColumns(), added);
+  return isColoured(STANDARD_OUTPUT_DESCRIPTOR) ? colouredVerdicts(paintOf()) : undefined;
+}
+
 /** Colours the verdicts of lines of text. */
-export function colouredVerdicts(paint: Paint): LineLayout {
+function colouredVerdicts(paint: Paint): LineLayout {
   return (lines) =>
     lines.map((line) => {
       const end = line.indexOf('\t');

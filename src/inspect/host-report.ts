@@ -1,4 +1,4 @@
-/** What a table says of a host, for people and as JSON, and the names that reports give to its parts. */
+/** What a table says of a host, for people and as JSON, and the names of its parts in reports. */
 
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import { isOfGroup, recordsFor } from '../protocol/fields.js';

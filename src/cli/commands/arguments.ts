@@ -1,4 +1,4 @@
-/** What the arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
+/** What arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
 
 import { closeSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';

@@ -24,14 +24,7 @@ import {
 import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
 import type { ProfileOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
-import {
-  formatCount,
-  isForPeople,
-  paintOf,
-  RecordColumns,
-  STANDARD_OUTPUT_DESCRIPTOR,
-  windowOfOutput,
-} from '../text.js';
+import { formatCount, isForPeople, RecordColumns } from '../text.js';
 import { readRobotsFile, urlsOf } from './arguments.js';
 import { mayHoldHosts, purposeOf } from './robots-source.js';
 
@@ -106,8 +99,8 @@ export async function check(
   let code = SUCCESS;
   const out = new TextBatches();
   const rows: string[][] = [];
-  const aligns = json === undefined && isForPeople(STANDARD_OUTPUT_DESCRIPTOR);
-  const aligned = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
+  const aligns = json === undefined && isForPeople();
+  const aligned = new RecordColumns();
   const flushRows = (): void => {
     for (const line of aligned.lines(rows.splice(0))) out.add(`${line}\n`);
     out.flush();

@@ -18,16 +18,7 @@ import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import { usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
-import {
-  alignedColumns,
-  colouredVerdicts,
-  isColoured,
-  isForPeople,
-  paintOf,
-  RecordColumns,
-  STANDARD_OUTPUT_DESCRIPTOR,
-  windowOfOutput,
-} from '../text.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, verdictLayout } from '../text.js';
 import { outputCompressor, outputFile, outputFormat, outputMode } from './outputs.js';
 
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
@@ -165,12 +156,8 @@ export class FilterOutput {
   /** The layout of lines of text for people; undefined if all records come out as they are. */
   #layoutFor(agents: number): LineLayout | undefined {
     if (this.#path !== undefined || outputMode(this.#options) !== 'annotate') return undefined;
-    if (!isForPeople(STANDARD_OUTPUT_DESCRIPTOR)) return undefined;
     const { explain = false, preferences = false } = this.#options;
-    if (!explain && !isColoured(STANDARD_OUTPUT_DESCRIPTOR)) return undefined;
-    const paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
-    if (!explain) return colouredVerdicts(paint);
-    const added = EXPLANATION_COLUMNS + (preferences ? 1 : 0);
-    return alignedColumns(new RecordColumns(paint, windowOfOutput), agents * added);
+    if (!explain) return verdictLayout(0);
+    return verdictLayout(agents * (EXPLANATION_COLUMNS + (preferences ? 1 : 0)));
   }
 }

@@ -2,11 +2,7 @@
  * The command `lint`: finds robots.txt files in paths, archives and tables, and prints findings.
  */
 
-import { stat } from 'node:fs/promises';
 import { RobotsFilterError } from '../../base/errors.js';
-import { addTo } from '../../base/maps.js';
-import { drawKey } from '../../compile/byte-store.js';
-import { FIRST_BODY } from '../../compile/table-part.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { replaceFile } from '../../files/replacement.js';
 import { fixBody, Linter } from '../../lint/lint.js';
@@ -18,9 +14,10 @@ import {
   type Severity,
 } from '../../lint/rules.js';
 import {
-  ArchiveCompilation,
-  type ArchiveTarget,
-} from '../../pipeline/compile/archive-compilation.js';
+  eachRobots,
+  kindOfHolder,
+  type RobotsReading,
+} from '../../pipeline/compile/robots-bodies.js';
 import {
   type Authority,
   DEFAULT_PORTS,
@@ -28,21 +25,6 @@ import {
   parseAuthority,
   type Scheme,
 } from '../../protocol/authority.js';
-import { withoutTruncatedLine } from '../../protocol/parse.js';
-import { accessResultOf, MIN_BYTES } from '../../protocol/verdict.js';
-import { archiveFilesOf, isArchiveList, isArchiveName } from '../../sources/archives.js';
-import {
-  type Archive,
-  type ArchivePart,
-  type CacheContent,
-  type CacheEntry,
-  cacheParts,
-  type Nested,
-  nestedParts,
-  PartReader,
-} from '../../sources/cache.js';
-import type { WarningEvent } from '../../sources/entry.js';
-import { recordFileOf } from '../../sources/record-files.js';
 import { knownAgentsOf, type NamedAgentOptions } from '../agents.js';
 import { Diagnostics, FAILURE, FOUND, SUCCESS, usageError } from '../console.js';
 import type { SourceOptions } from '../options.js';
@@ -55,7 +37,7 @@ import {
   TextFindings,
 } from '../report/lint-findings.js';
 import { TextBatches } from '../report/rows.js';
-import { formatCount, formatNumber, paintOf, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
+import { formatCount, formatNumber, paintOf } from '../text.js';
 import { noteEmptyList, readRobotsFile, urlAuthority, urlsOf } from './arguments.js';
 import { CacheWarnings } from './compile-caches.js';
 import { refuseSecondStandardInput } from './inputs.js';
@@ -107,18 +89,23 @@ export async function lint(
   });
   const { urls, asOf, followLinks = false } = options;
   const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
+  const reading: RobotsReading = {
+    followLinks,
+    asOf,
+    onWarning: (warning) => warnings.add(warning),
+  };
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
   let unread = 0;
   refuseSecondStandardInput(files);
   if (followLinks) {
-    const kinds = await Promise.all(files.map(kindOf));
+    const kinds = await Promise.all(files.map(kindOfHolder));
     // A file that was named is read, link or not.
     if (kinds.every((kind) => kind === 'file')) refuseReadingOptions({ followLinks }, 'robots.txt');
   }
   for (const file of files) {
     try {
-      const isRead = await eachSource(file, { followLinks, asOf, warnings }, (source) => {
+      const isRead = await eachSource(file, reading, (source) => {
         if (listed === undefined) return run.lint(source);
         const { authority } = source;
         if (authority === undefined) throw usageError(unlisted(file));
@@ -196,7 +183,7 @@ function writerOf({ format = 'text' }: LintOptions, version: string): FindingWri
     case 'summary':
       return summaryFindings;
     case 'text':
-      return new TextFindings(paintOf(STANDARD_OUTPUT_DESCRIPTOR));
+      return new TextFindings(paintOf());
   }
 }
 
@@ -314,20 +301,8 @@ interface LintSource {
   readonly path: string | undefined;
 }
 
-/** How robots.txt files are read. */
-interface LintReading {
-  /** Whether links that lead out of a directory are followed. */
-  readonly followLinks: boolean;
-  /** The time up to which captures count, in milliseconds since 1970; all if undefined. */
-  readonly asOf: number | undefined;
-  readonly warnings: CacheWarnings;
-}
-
 /** Bytes by which a list of URLs is recognised. */
 const URLS_START = 4096;
-
-/** Ends the reading of a part when nobody wants more. */
-class Stopped extends Error {}
 
 /**
  * Passes on each robots.txt of a path: of a directory, a file of records, an archive, or the path
@@ -340,10 +315,10 @@ class Stopped extends Error {}
  */
 async function eachSource(
   path: string,
-  reading: LintReading,
+  reading: RobotsReading,
   onSource: (source: LintSource) => boolean,
 ): Promise<boolean> {
-  const kind = await kindOf(path);
+  const kind = await kindOfHolder(path);
   if (reading.asOf !== undefined && (kind === 'file' || kind === 'records')) {
     throw usageError(
       `--as-of chooses among captures of WARC files, and ${inputName(path)} has none. Leave --as-of out`,
@@ -356,29 +331,10 @@ async function eachSource(
     const named = path === STANDARD_INPUT ? undefined : path;
     return onSource({ file, body, authority: undefined, path: named });
   }
-  const files = await archiveFilesOf(path);
-  const parts =
-    files === undefined
-      ? cacheParts(path, reading.followLinks)
-      : [{ kind: 'archive', files } as const];
-  try {
-    await readParts(parts, path, reading, onSource);
-    return true;
-  } catch (error) {
-    if (error instanceof Stopped) return false;
-    throw error;
-  }
-}
-
-/** What a path is; `file` is a robots.txt. */
-async function kindOf(path: string): Promise<'file' | 'directory' | 'records' | 'archive'> {
-  if (path === STANDARD_INPUT) return 'file';
-  const status = await stat(path).catch(() => undefined);
-  if (status === undefined) return 'file'; // Reading the file gives the error.
-  if (status.isDirectory()) return 'directory';
-  if (!status.isFile()) return 'file';
-  if (isArchiveName(path) || isArchiveList(path)) return 'archive';
-  return recordFileOf(path) === undefined ? 'file' : 'records';
+  return eachRobots(path, reading, ({ authority, body, ...place }) => {
+    const file = { ...place, authority: formatAuthority(authority) };
+    return onSource({ file, body, authority, path: undefined });
+  });
 }
 
 /** @throws RobotsFilterError `input` for a list of URLs, which is no robots.txt */
@@ -394,107 +350,6 @@ function refuseUrls(path: string, body: Uint8Array): void {
     'input',
     `${name}: is a list of URLs, and lint does not fetch. Type: robots-filter fetch --robots-dir robots ${name}, then: robots-filter lint robots --urls ${name}`,
   );
-}
-
-async function readParts(
-  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
-  path: string,
-  reading: LintReading,
-  onSource: (source: LintSource) => boolean,
-): Promise<void> {
-  const { asOf, warnings } = reading;
-  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
-  for await (const part of parts) {
-    if (part.kind === 'warning') {
-      warnings.add(part.warning);
-      continue;
-    }
-    if (part.kind === 'archive') {
-      await eachCaptured(part, reader, warnings, (source) => {
-        if (!onSource(source)) throw new Stopped();
-      });
-      continue;
-    }
-    const nested: Nested[] = [];
-    await reader.read(part, (event) => {
-      if (event.kind === 'warning') warnings.add(event.warning);
-      else if (event.kind === 'entry') {
-        if (!isSuccessful(event.entry)) return;
-        if (!onSource(sourceOf(event.entry, path, part.kind === 'names'))) {
-          throw new Stopped();
-        }
-      } else if (event.kind === 'records' || event.kind === 'scheme') nested.push(event);
-    });
-    if (part.kind !== 'names') continue;
-    for (const each of nested) {
-      await readParts(nestedParts(each, part), path, reading, onSource);
-    }
-  }
-}
-
-/** Whether the body is that of a robots.txt, not of an error. */
-function isSuccessful({ status, fetched }: CacheEntry): boolean {
-  return (fetched?.access ?? accessResultOf(status)) === 'successful';
-}
-
-/** @param isFile whether the entry is a file of a directory, or else a record */
-function sourceOf(
-  { authority, body, source }: CacheEntry,
-  path: string,
-  isFile: boolean,
-): LintSource {
-  const stem = path.endsWith('/') ? path.slice(0, -1) : path;
-  const name = formatAuthority(authority);
-  if (isFile) {
-    const file = { path: `${stem}/${source}`, record: undefined, authority: name };
-    return { file, body, authority, path: undefined };
-  }
-  const colon = source.lastIndexOf(':');
-  const record = Number(source.slice(colon + 1));
-  return { file: { path: stem, record, authority: name }, body, authority, path: undefined };
-}
-
-/**
- * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the last
- * capture, redirects followed. The captures are read twice, first to choose, so no body is held.
- */
-async function eachCaptured(
-  archive: Archive,
-  reader: PartReader,
-  warnings: CacheWarnings,
-  onSource: (source: LintSource) => void,
-): Promise<void> {
-  /** The authorities whose robots.txt is a body, by its number in the order of reading. */
-  const authorities = new Map<number, Authority[]>();
-  const target: ArchiveTarget = {
-    key: drawKey(),
-    addEntry(authority, { body }) {
-      if (body < FIRST_BODY) return;
-      addTo(authorities, body, authority);
-    },
-  };
-  const compilation = new ArchiveCompilation(archive, target, (warning) => warnings.add(warning));
-  const parts: ArchivePart[] = [];
-  let bodies = FIRST_BODY;
-  await compilation.compile(
-    reader,
-    () => bodies++,
-    (part) => {
-      parts.push(part);
-    },
-  );
-  let body = FIRST_BODY;
-  for (const part of parts) {
-    await reader.read(part, (event) => {
-      if (event.kind !== 'capture' || event.capture.outcome.kind !== 'body') return;
-      const { offset, outcome, source = part.displayPath } = event.capture;
-      for (const authority of authorities.get(body++) ?? []) {
-        const whole = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-        const file = { path: source, record: offset, authority: formatAuthority(authority) };
-        onSource({ file, body: whole, authority, path: undefined });
-      }
-    });
-  }
 }
 
 const ASSUMED_SCHEMES: readonly Scheme[] = ['http', 'https'];

@@ -8,19 +8,12 @@ import type { FetchOptions } from '../commands/fetch.js';
 import {
   type CommandDefinition,
   describedOption,
-  headerOptions,
-  inputOption,
   maxLineBytesOption,
   numberOption,
   once,
-  profileOption,
-  progressOptions,
-  quietOption,
   robotsBytesRange,
   secondsOption,
-  sharedFetchOptions,
-  unreachableAfterOption,
-  urlFieldOption,
+  shared,
   wholeNumber,
 } from '../options.js';
 
@@ -77,7 +70,7 @@ export const fetchDefinition: CommandDefinition = {
       'No input is read.',
       '    robots-filter fetch --robots-dir robots/ --stale',
     ),
-    profileOption(
+    shared.profile(
       'With google, 8 MiB of each file are kept, and stored copies are fetched again instead of revalidated.',
     ),
     describedOption(
@@ -93,18 +86,18 @@ export const fetchDefinition: CommandDefinition = {
       RANGES.maxAge,
       ". HTTP's own freshness may end earlier.",
     ),
-    unreachableAfterOption(),
+    shared.unreachableAfter(),
     describedOption(
       'Robots.txt',
       '--on-429 <verdict>',
       'Decide what status 429 means: allow or deny (default: allow).',
       'Other statuses from 400 to 499 always allow everything; 500 and above deny everything.',
     ).choices(['allow', 'deny']),
-    inputOption(),
-    urlFieldOption(),
+    shared.input(),
+    shared.urlField(),
     maxLineBytesOption('Read no line that is longer than this many bytes.', 'is skipped'),
-    ...headerOptions(),
-    ...sharedFetchOptions(),
+    ...shared.header(),
+    ...shared.fetching(),
     ...attemptOptions(),
     describedOption(
       'Output',
@@ -118,8 +111,8 @@ export const fetchDefinition: CommandDefinition = {
       'Write the totals as one JSON object at the end.',
       'The object goes to standard output, also with --quiet and after a signal. It counts hosts by access result and by error; --report has each host.',
     ),
-    ...progressOptions(),
-    quietOption(),
+    ...shared.progress(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: FetchOptions) {
     const { fetchCommand } = await import('../commands/fetch.js');

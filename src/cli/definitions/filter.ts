@@ -9,26 +9,14 @@ import { MAX_SHARDS } from '../../table/places.js';
 import { withTokens } from '../agents.js';
 import { filter, shard } from '../commands/filter.js';
 import {
-  agentOption,
-  agentsFileOption,
   type CommandDefinition,
   describedOption,
   type FilterOptions,
-  headerOptions,
-  inputOption,
   maxLineBytesOption,
   nonEmpty,
   once,
-  profileOption,
-  progressOptions,
-  quietOption,
-  readingOptions,
-  robotsDirOption,
   type ShardOptions,
-  sharedFetchOptions,
-  spreadsheetOption,
-  tableOption,
-  urlFieldOption,
+  shared,
   wholeNumber,
 } from '../options.js';
 
@@ -76,10 +64,10 @@ export const filterDefinition: CommandDefinition = {
   },
   arguments: [['[files...]', 'URLs or records to check; - or no file is standard input.']],
   options: () => [
-    robotsDirOption(),
-    tableOption(),
-    profileOption('A table has the profile that it was compiled with; no other is accepted.'),
-    ...readingOptions(),
+    shared.robotsDir(),
+    shared.table(),
+    shared.profile('A table has the profile that it was compiled with; no other is accepted.'),
+    ...shared.reading(),
     describedOption(
       'Fetching',
       '--fetch',
@@ -88,9 +76,9 @@ export const filterDefinition: CommandDefinition = {
       'Options of fetch apply with --fetch: see robots-filter fetch --help. These are --user-agent, --concurrency, --per-address, --pause, --allow-private and --ca.',
       "    robots-filter --fetch --robots-dir robots/ --user-agent 'MyBot/1.0' -a MyBot urls.txt",
     ),
-    ...sharedFetchOptions().map((option) => option.hideHelp()),
-    agentOption(),
-    agentsFileOption('Verdicts'),
+    ...shared.fetching().map((option) => option.hideHelp()),
+    shared.agent(),
+    shared.agentsFile('Verdicts'),
     describedOption(
       'Verdicts',
       '--unknown <verdict>',
@@ -111,9 +99,9 @@ export const filterDefinition: CommandDefinition = {
       'Add what robots.txt says about the use of content (experimental).',
       'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
     ).conflicts(['allowed', 'denied', 'statsBy']),
-    inputOption(),
-    urlFieldOption(),
-    ...headerOptions(),
+    shared.input(),
+    shared.urlField(),
+    ...shared.header(),
     maxJudgedLineOption(),
     strictOption(),
     describedOption(
@@ -153,7 +141,7 @@ export const filterDefinition: CommandDefinition = {
     threadsOption(),
     statsOption(),
     ...countOptions(),
-    spreadsheetOption(),
+    shared.spreadsheet(),
     describedOption(
       'Output',
       '--report <file>',
@@ -161,8 +149,8 @@ export const filterDefinition: CommandDefinition = {
       'The page is one file that loads nothing. It counts by URL and by host: verdicts and reasons for each agent, what is allowed only because nothing is known, hosts without a robots.txt to rely on, the hosts with most URLs, and the rules that deny most.',
       '    robots-filter --table robots.table -a @ai-training --report r.html urls.txt > verdicts.txt',
     ).argParser(once),
-    ...progressOptions(),
-    quietOption(),
+    ...shared.progress(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], given: FilterOptions) {
     const options = await withTokens(given);
@@ -202,9 +190,9 @@ Exit status:
       'Divide hosts into this many shards. Required.',
       `1 to ${MAX_SHARDS}: the number that "robots-filter compile --shards" was given.`,
     ).argParser(wholeNumber(1, MAX_SHARDS)),
-    inputOption(),
-    urlFieldOption(),
-    ...headerOptions(),
+    shared.input(),
+    shared.urlField(),
+    ...shared.header(),
     maxJudgedLineOption(),
     strictOption(),
     describedOption(
@@ -217,8 +205,8 @@ Exit status:
       .default('shard'),
     outputOption(),
     threadsOption(),
-    ...progressOptions(),
-    quietOption(),
+    ...shared.progress(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: ShardOptions) {
     return shard(files, options, availableParallelism());

@@ -7,20 +7,7 @@ import { version } from '../../files/package-file.js';
 import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
 import type { CheckOptions } from '../commands/check.js';
 import type { LintOptions } from '../commands/lint.js';
-import {
-  agentsFileOption,
-  allowEmptyOption,
-  asOfOption,
-  type CommandDefinition,
-  describedOption,
-  followLinksOption,
-  jsonOption,
-  maxRobotsBytesOption,
-  once,
-  profileOption,
-  quietOption,
-  wholeNumber,
-} from '../options.js';
+import { type CommandDefinition, describedOption, once, shared, wholeNumber } from '../options.js';
 
 export const lintDefinition: CommandDefinition = {
   help: {
@@ -62,7 +49,7 @@ Exit status:
   ],
   options: () => [
     ...ruleOptions(),
-    agentsFileOption('Agents'),
+    shared.agentsFile('Agents'),
     describedOption(
       'Input',
       '--urls <file>',
@@ -71,9 +58,9 @@ Exit status:
       '    robots-filter fetch --robots-dir robots urls.txt',
       '    robots-filter lint robots --urls urls.txt',
     ).argParser(once),
-    followLinksOption(),
-    asOfOption(),
-    allowEmptyOption(),
+    shared.followLinks(),
+    shared.asOf(),
+    shared.allowEmpty(),
     describedOption(
       'Output',
       '--format <format>',
@@ -93,7 +80,7 @@ Exit status:
       'Errors always fail. Without this option warnings do not.',
       '    --max-warnings 0',
     ).argParser(wholeNumber(0, MOST_WARNINGS)),
-    quietOption(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: LintOptions) {
     const { lint } = await import('../commands/lint.js');
@@ -129,13 +116,13 @@ Exit status:
     ],
   ],
   options: () => [
-    profileOption(),
-    maxRobotsBytesOption(),
-    jsonOption(
+    shared.profile(),
+    shared.maxRobotsBytes(),
+    shared.json(
       'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
     ),
-    agentsFileOption('Verdicts'),
-    quietOption(),
+    shared.agentsFile('Verdicts'),
+    shared.quiet(),
   ],
   paths: 1,
   async run([file = '', agent = '', ...urls]: readonly string[], options: CheckOptions) {

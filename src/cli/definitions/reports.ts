@@ -6,25 +6,7 @@ import { withTokens } from '../agents.js';
 import type { AuditOptions } from '../commands/audit.js';
 import type { DiffOptions } from '../commands/diff.js';
 import type { RecordsOptions } from '../commands/records.js';
-import {
-  agentOption,
-  agentsFileOption,
-  allowEmptyOption,
-  asOfOption,
-  type CommandDefinition,
-  columnOptions,
-  describedOption,
-  followLinksOption,
-  maxRobotsBytesOption,
-  once,
-  profileOption,
-  quietOption,
-  ROWS_DETAIL,
-  readingOptions,
-  robotsDirOption,
-  spreadsheetOption,
-  tableOption,
-} from '../options.js';
+import { type CommandDefinition, describedOption, once, ROWS_DETAIL, shared } from '../options.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
 
 export const auditDefinition: CommandDefinition = {
@@ -63,12 +45,12 @@ Exit status:
   },
   arguments: [],
   options: () => [
-    robotsDirOption(),
-    tableOption(),
-    profileOption('A table has the profile that it was compiled with.'),
-    ...readingOptions(),
-    agentOption(),
-    agentsFileOption('Verdicts'),
+    shared.robotsDir(),
+    shared.table(),
+    shared.profile('A table has the profile that it was compiled with.'),
+    ...shared.reading(),
+    shared.agent(),
+    shared.agentsFile('Verdicts'),
     describedOption(
       'Input',
       '--hosts <file>',
@@ -88,7 +70,7 @@ Exit status:
       `${ROWS_DETAIL} parquet has the columns of csv. html is one page that loads nothing: the figures of --report, and the first 1,000 rows.`,
       '    robots-filter audit --table robots.table -a @ai-training --format parquet > audit.parquet',
     ).choices([...ROW_FORMATS, 'parquet', 'html']),
-    spreadsheetOption(),
+    shared.spreadsheet(),
     describedOption(
       'Output',
       '--report <file>',
@@ -96,7 +78,7 @@ Exit status:
       'The page is one file that loads nothing. It counts hosts for each agent: by what they allow, by whose group decides, by access result and by records, and names the strictest hosts.',
       '    robots-filter audit --table robots.table -a @ai-training --report audit.html > audit.txt',
     ).argParser(once),
-    quietOption(),
+    shared.quiet(),
   ],
   async run(_words: readonly string[], options: AuditOptions) {
     const { audit } = await import('../commands/audit.js');
@@ -140,10 +122,10 @@ Exit status:
     ['<new>', 'The same, to compare with.'],
   ],
   options: () => [
-    profileOption('A table has the profile that it was compiled with.'),
-    ...readingOptions(),
-    agentOption(),
-    agentsFileOption('Verdicts'),
+    shared.profile('A table has the profile that it was compiled with.'),
+    ...shared.reading(),
+    shared.agent(),
+    shared.agentsFile('Verdicts'),
     describedOption(
       'Input',
       '--urls <file>',
@@ -156,9 +138,9 @@ Exit status:
       'Write table (default), csv, ndjson or html.',
       `${ROWS_DETAIL} html is one page that loads nothing: for each agent how many hosts have changed and how, and the first 1,000 rows.`,
     ).choices([...ROW_FORMATS, 'html']),
-    spreadsheetOption(),
+    shared.spreadsheet(),
     describedOption('Output', '--exit-code', 'End with 1 if there is a difference, for scripts.'),
-    quietOption(),
+    shared.quiet(),
   ],
   async run([old = '', next = '']: readonly string[], options: DiffOptions) {
     const { diff } = await import('../commands/diff.js');
@@ -191,12 +173,12 @@ Exit status:
     ],
   ],
   options: () => [
-    profileOption(),
-    maxRobotsBytesOption(),
-    followLinksOption(),
-    asOfOption(),
-    ...columnOptions(),
-    allowEmptyOption(),
+    shared.profile(),
+    shared.maxRobotsBytes(),
+    shared.followLinks(),
+    shared.asOf(),
+    ...shared.columns(),
+    shared.allowEmpty(),
     describedOption(
       'Output',
       '--kind <kind,…>',
@@ -205,8 +187,8 @@ Exit status:
       '    robots-filter records robots/ --kind sitemap,crawl-delay',
     ).argParser(collectKinds),
     rowFormatOption('ndjson'),
-    spreadsheetOption(),
-    quietOption(),
+    shared.spreadsheet(),
+    shared.quiet(),
   ],
   async run([path = '']: readonly string[], options: RecordsOptions) {
     const { records } = await import('../commands/records.js');

@@ -12,21 +12,7 @@ import type { CapturesOptions } from '../commands/captures.js';
 import type { CompileOptions } from '../commands/compile.js';
 import type { InspectOptions } from '../commands/inspect.js';
 import type { ServeOptions } from '../commands/serve.js';
-import {
-  agentsFileOption,
-  asOfOption,
-  type CommandDefinition,
-  describedOption,
-  jsonOption,
-  maxRobotsBytesOption,
-  once,
-  profileOption,
-  quietOption,
-  readingOptions,
-  robotsDirOption,
-  tableOption,
-  wholeNumber,
-} from '../options.js';
+import { type CommandDefinition, describedOption, once, shared, wholeNumber } from '../options.js';
 
 export const compileDefinition: CommandDefinition = {
   help: {
@@ -60,8 +46,8 @@ Exit status:
   arguments: [],
   allowsExcess: true,
   options: () => [
-    robotsDirOption(),
-    profileOption('The table answers under this profile only.'),
+    shared.robotsDir(),
+    shared.profile('The table answers under this profile only.'),
     describedOption(
       'Robots.txt',
       '-a, --agent <token,…>',
@@ -75,8 +61,8 @@ Exit status:
       'Keep sitemaps, crawl-delays, preferences and dates, too.',
       'For "robots-filter records" and "robots-filter audit" on the table. Verdicts and the speed of look-ups stay the same; the table grows by some 60 bytes a host.',
     ),
-    agentsFileOption('Robots.txt'),
-    ...readingOptions(),
+    shared.agentsFile('Robots.txt'),
+    ...shared.reading(),
     describedOption(
       'Output',
       '-o, --output <file>',
@@ -97,7 +83,7 @@ Exit status:
       'The number of a shard, from 0, writes its table into the directory, which may be there already. "manifest" reads no robots.txt: it writes manifest.json for tables that are all there. So several machines can compile one table.',
       '    robots-filter compile --robots-dir all.ndjson --shards 64 --only 7 -o table/',
     ).argParser((text) => (text === 'manifest' ? text : wholeNumber(0, MAX_SHARDS - 1)(text))),
-    quietOption(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: CompileOptions) {
     const { compile } = await import('../commands/compile.js');
@@ -124,16 +110,16 @@ Exit status:
   },
   arguments: [['<files...>', 'WARC files, or lists of them that end in .paths.']],
   options: () => [
-    profileOption(),
-    maxRobotsBytesOption(),
-    asOfOption(),
+    shared.profile(),
+    shared.maxRobotsBytes(),
+    shared.asOf(),
     describedOption(
       'Robots.txt',
       '--targets <file>',
       'Print only the captures of the URLs in this file, none of robots.txt files.',
       'One canonical URL in each line, such as those that redirects lead to, and that are "left-out" without this option.',
     ).argParser(once),
-    quietOption(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: CapturesOptions) {
     const { captures } = await import('../commands/captures.js');
@@ -177,8 +163,8 @@ Exit status:
       'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A>B is a fallback chain.',
       '    robots-filter inspect robots.table example.com --agent GPTBot',
     ).argParser(collectAgents),
-    agentsFileOption('Verdicts'),
-    jsonOption(
+    shared.agentsFile('Verdicts'),
+    shared.json(
       'Without a host, one object has the totals. With a host, an object for each scheme and port has its access result, records, groups and rules.',
     ),
   ],
@@ -210,9 +196,9 @@ Exit status:
   arguments: [],
   allowsExcess: true,
   options: () => [
-    robotsDirOption(),
-    tableOption(),
-    profileOption('A table has the profile that it was compiled with; no other is accepted.'),
+    shared.robotsDir(),
+    shared.table(),
+    shared.profile('A table has the profile that it was compiled with; no other is accepted.'),
     describedOption(
       'Verdicts',
       '-a, --agent <token,…>',
@@ -220,8 +206,8 @@ Exit status:
       'Repeatable; commas separate several agents. With --robots-dir only the groups of these agents and of * are kept, and requests for others are refused.',
       '    robots-filter serve --robots-dir robots/ --agent GPTBot,CCBot',
     ).argParser(collectAgents),
-    agentsFileOption('Verdicts'),
-    ...readingOptions(),
+    shared.agentsFile('Verdicts'),
+    ...shared.reading(),
     describedOption(
       'Robots.txt',
       '--parts <first-last>',
@@ -240,7 +226,7 @@ Exit status:
       'Judge on this many threads (default: up to 4).',
       `1 to ${MAX_THREADS}. By default one for each core, at most 4. With 1, the main thread reads, judges and writes.`,
     ).argParser(wholeNumber(1, MAX_THREADS)),
-    quietOption(),
+    shared.quiet(),
   ],
   async run(files: readonly string[], options: ServeOptions) {
     const { serveTable } = await import('../commands/serve.js');

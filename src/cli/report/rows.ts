@@ -97,7 +97,7 @@ export class Rows {
   readonly #columns: readonly Column[];
   /** The widths of the columns so far, in a table for people. */
   readonly #widths: number[];
-  readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
+  readonly #paint = paintOf();
   readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isForSpreadsheet: boolean;
 

@@ -1,12 +1,19 @@
 /** What a table says of a host, for people and as JSON, and the names of its parts in reports. */
 
-import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import { type Authority, formatAuthority, type Scheme } from '../protocol/authority.js';
 import { isOfGroup, recordsFor } from '../protocol/fields.js';
 import { parseRecordValue } from '../protocol/preferences.js';
 import { escapeText } from '../table/display-text.js';
 import type { TableRecord } from '../table/record-list.js';
-import type { MergedGroup, TableAuthority, TableHost, TableRule } from '../view/table-content.js';
+import {
+  answersFor,
+  type MergedGroup,
+  type TableAuthority,
+  type TableHost,
+  type TableRule,
+} from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
+import { sortedPlaces } from './host-order.js';
 import type { AgentSummary } from './table-audit.js';
 
 /** What a robots.txt says to an agent that was asked for. */
@@ -183,4 +190,58 @@ function recordJson({ kind, line, value, isTruncated }: TableRecord): object {
 /** `2025-03-10T12:00:00Z`. */
 export function isoSeconds(seconds: number): string {
   return new Date(1000 * seconds).toISOString().replace('.000Z', 'Z');
+}
+
+// ---- The hosts of a table, each authority with its label
+
+/** A host, and its authorities in a table, each with its label. */
+type LabelledHost = readonly [
+  label: string,
+  authorities: readonly (readonly [label: string, authority: TableAuthority])[],
+];
+
+/**
+ * The hosts of a table by their names.
+ *
+ * @param asked only these, also those that the table lacks; `undefined` for all of the table
+ */
+export function* labelledHosts(
+  view: TableView,
+  asked: ReadonlyMap<string, Authority> | undefined,
+): Iterable<LabelledHost> {
+  if (asked !== undefined) {
+    yield* askedIn(view, asked);
+    return;
+  }
+  for (const at of sortedPlaces(view)) {
+    const host = view.hostAt(at);
+    yield [host.host, host.authorities.map((each) => [authorityLabel(host, each), each])];
+  }
+}
+
+/** The hosts that were asked for, sorted, each scheme and port once. */
+function* askedIn(view: TableView, hosts: ReadonlyMap<string, Authority>): Iterable<LabelledHost> {
+  let host: string | undefined;
+  const reported = new Set<number>();
+  for (const [label, asked] of [...hosts].sort(byHost)) {
+    if (asked.host !== host) reported.clear();
+    host = asked.host;
+    const found = view.find(host);
+    const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+    const authorities = answering.filter(({ at }) => !reported.has(at));
+    // A list may have a host and its URLs, or a URL of each scheme.
+    if (answering.length > 0 && authorities.length === 0) continue;
+    for (const { at } of authorities) reported.add(at);
+    yield [
+      label,
+      authorities.map((each) => [found === undefined ? label : authorityLabel(found, each), each]),
+    ];
+  }
+}
+
+type Asked = readonly [label: string, authority: Authority];
+
+function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Asked): number {
+  if (host !== otherHost) return host < otherHost ? -1 : 1;
+  return label < otherLabel ? -1 : 1;
 }

@@ -1,11 +1,15 @@
+/** What has changed between two tables, by what they allow. */
+
 import { Buffer } from 'node:buffer';
 import { PairCache } from '../base/maps.js';
 import { differingPaths } from '../patterns/differing-paths.js';
 import { type Reach, reachOf } from '../patterns/reach.js';
 import { rankedRule } from '../patterns/rules.js';
 import type { Agent } from '../protocol/agent.js';
-import type { TableAuthority, TableGroup, TablePattern } from '../view/table-content.js';
+import type { Scheme } from '../protocol/authority.js';
+import type { TableAuthority, TableGroup, TableHost, TablePattern } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
+import { sortedPlaces } from './host-order.js';
 import { TableAudit } from './table-audit.js';
 
 /** What has changed for an agent at a host, by effect. */
@@ -149,4 +153,93 @@ function patternsOf(
   groups: readonly TableGroup[] | undefined,
 ): readonly TablePattern[] {
   return groups === undefined ? [DENY_ALL] : audit.patternsOf(groups);
+}
+
+// ---- The hosts of two tables
+
+/** An authority in one of the tables, or in both. */
+export interface Sides {
+  readonly scheme: Scheme;
+  readonly port: number | undefined;
+  readonly old: TableAuthority | undefined;
+  readonly new: TableAuthority | undefined;
+}
+
+/** The hosts of two tables in the order of their names, each once; one side may lack it. */
+export function* pairedHosts(
+  oldView: TableView,
+  newView: TableView,
+): Iterable<readonly [old: TableHost | undefined, next: TableHost | undefined]> {
+  const old = new HostList(oldView);
+  const next = new HostList(newView);
+  for (;;) {
+    const [before, after] = [old.name, next.name];
+    if (before === undefined && after === undefined) return;
+    if (after === undefined || (before !== undefined && before < after)) {
+      yield [old.take(), undefined];
+    } else if (before === undefined || after < before) {
+      yield [undefined, next.take()];
+    } else {
+      yield [old.take(), next.take()];
+    }
+  }
+}
+
+/** The hosts of a table in the order of their names. */
+class HostList {
+  readonly #view: TableView;
+  readonly #places: Float64Array;
+  #next = 0;
+  /** The name of the next host; `undefined` after the last one. */
+  name: string | undefined;
+
+  constructor(view: TableView) {
+    this.#view = view;
+    this.#places = sortedPlaces(view);
+    this.#readName();
+  }
+
+  /** Returns the next host, and moves on to its successor. */
+  take(): TableHost {
+    const host = this.#view.hostAt(this.#places[this.#next++] as number);
+    this.#readName();
+    return host;
+  }
+
+  #readName(): void {
+    const at = this.#places[this.#next];
+    this.name = at === undefined ? undefined : this.#view.nameAt(at);
+  }
+}
+
+/** The authorities of a host, each scheme for itself, in both tables. */
+export function sidesOf(old: TableHost | undefined, next: TableHost | undefined): Sides[] {
+  const sides = new Map<string, Sides>();
+  for (const [host, side] of [
+    [old, 'old'],
+    [next, 'new'],
+  ] as const) {
+    for (const authority of host?.authorities ?? []) {
+      const { port } = authority;
+      for (const scheme of authority.schemes) {
+        const key = `${scheme} ${port ?? ''}`;
+        const known = sides.get(key) ?? { scheme, port, old: undefined, new: undefined };
+        sides.set(key, { ...known, [side]: authority });
+      }
+    }
+  }
+  return [...sides.values()];
+}
+
+/** Schemes that have the same robots.txt in each table, at the same port. */
+export function alike(sides: readonly Sides[]): (readonly [Sides, ...Sides[]])[] {
+  const groups: [Sides, ...Sides[]][] = [];
+  for (const side of sides) {
+    const group = groups.find(
+      ([first]) => first.port === side.port && first.old === side.old && first.new === side.new,
+    );
+    if (group === undefined) groups.push([side]);
+    else group.push(side);
+  }
+  return groups;
 }

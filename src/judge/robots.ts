@@ -301,6 +301,18 @@ function askedAgent(name: string, profile: Profile): AskedAgent {
   return asked;
 }
 
+/** What a file says to an agent beside its rules; nothing of it changes a verdict. */
+export function recordsSaidTo(file: RobotsFile, agent: string, profile: Profile) {
+  const records = keptRecords(file, profile);
+  const byToken = groupsByProductToken(file.groups, profile);
+  const tokens = [...groupsFor(parseAgent(agent, profile), byToken, profile).keys()];
+  return {
+    crawlDelay: recordsFor(records, tokens).crawlDelay,
+    sitemaps: records.flatMap(({ kind, value }) => (kind === 'sitemap' ? [value] : [])),
+    preferences: new AgentPreferences(records, tokens, pathMatchers(profile)),
+  };
+}
+
 /** Makes matchers that find the most specific of some path patterns, by the matcher of rules. */
 export function pathMatchers(profile: Profile): (paths: readonly string[]) => PathMatcher {
   return (paths) => {

@@ -1,7 +1,7 @@
 /** What arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
 
 import { closeSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';
 import { compressionOf } from '../../files/compression.js';
@@ -10,11 +10,16 @@ import { inputName, openToRead, readWhole, STANDARD_INPUT } from '../../files/op
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
-import { type Authority, authorityOfUrl, parseAuthority } from '../../protocol/authority.js';
+import {
+  type Authority,
+  authorityOfUrl,
+  formatAuthority,
+  parseAuthority,
+} from '../../protocol/authority.js';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
 import { readText, recordFileOf } from '../../sources/record-files.js';
-import { Diagnostics } from '../console.js';
+import { Diagnostics, usageError } from '../console.js';
 import { beginsAsTable, isShardedTable } from './robots-source.js';
 
 /** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
@@ -50,6 +55,14 @@ export async function kindOfPath(path: string): Promise<PathKind> {
 export function isCacheName(path: string): boolean {
   if (recordFileOf(path) !== undefined || isArchiveName(path)) return true;
   return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
+}
+
+export async function contentOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
 }
 
 /** How each command that reads one robots.txt is called, after its name. */
@@ -220,4 +233,24 @@ export function askedAuthority(text: string): Authority | undefined {
  */
 export function urlAuthority(text: string): Authority | undefined {
   return text.includes('\t') || text.includes('\r') ? parseAuthority(text) : authorityOfUrl(text);
+}
+
+/**
+ * Reads hosts, one on each line: a host, HOST:PORT or a URL. Blank lines do not count.
+ *
+ * @param path `-` is standard input
+ * @throws RobotsFilterError `input` if the file cannot be read, `usage` for a line that is no host
+ */
+export async function readHosts(path: string): Promise<ReadonlyMap<string, Authority>> {
+  const asked = new Map<string, Authority>();
+  for await (const { number, text } of listLines(path)) {
+    const authority = askedAuthority(text);
+    if (authority === undefined) {
+      throw usageError(
+        `${path}:${number}: ${JSON.stringify(text.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
+      );
+    }
+    asked.set(formatAuthority(authority), authority);
+  }
+  return asked;
 }

@@ -1,22 +1,15 @@
 /** The command `audit`: what agents may fetch of each host, proven from the rules. */
 
-import { isatty } from 'node:tty';
 import { printableJson } from '../../base/control-characters.js';
 import { PairCache } from '../../base/maps.js';
 import { replaceFile } from '../../files/replacement.js';
-import { sortedPlaces } from '../../inspect/host-order.js';
-import { authorityLabel, isoSeconds } from '../../inspect/host-report.js';
+import { isoSeconds, labelledHosts } from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
 import type { Agent } from '../../protocol/agent.js';
-import { type Authority, formatAuthority } from '../../protocol/authority.js';
+import type { Authority } from '../../protocol/authority.js';
 import { recordsFor } from '../../protocol/fields.js';
-import type { NamedTokens } from '../../protocol/unnamed-agents.js';
-import {
-  type AuthorityRecords,
-  answersFor,
-  type TableAuthority,
-} from '../../view/table-content.js';
+import type { AuthorityRecords, TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
@@ -33,10 +26,15 @@ import {
   AuditText,
 } from '../report/audit-figures.js';
 import { boundedList, type Cell, type HeldRows, type RowFormat, textOf } from '../report/rows.js';
-import { formatCount, formatNumber, STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
-import { askedAuthority, listLines, noteEmptyList } from './arguments.js';
+import { formatCount, formatNumber } from '../text.js';
+import { noteEmptyList, readHosts } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
-import { type ReportForm, refuseStandardOutputAsReport, reportForm } from './outputs.js';
+import {
+  type ReportForm,
+  refuseParquetOnTerminal,
+  refuseStandardOutputAsReport,
+  reportForm,
+} from './outputs.js';
 import {
   agentWords,
   checkProfile,
@@ -70,7 +68,7 @@ const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
  * @throws RobotsFilterError
  */
 export async function audit(options: AuditOptions): Promise<number> {
-  const { robotsDir, table: path, profile, format = 'table' } = options;
+  const { robotsDir, table: path, format = 'table' } = options;
   if (robotsDir === undefined && path === undefined) {
     throw usageError(
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
@@ -79,33 +77,21 @@ export async function audit(options: AuditOptions): Promise<number> {
   checkSpreadsheet(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
   checkRobotsSource([], options);
-  if (format === 'parquet' && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
-    throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
-  }
+  if (format === 'parquet') refuseParquetOnTerminal('> audit.parquet');
   const form = options.report === undefined ? undefined : reportForm(options.report);
   if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   if (asked?.size === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
-  let table: Table;
-  let named: NamedTokens | undefined;
-  if (path === undefined) {
-    const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
-    const opened = await compileWithRecords(robotsDir ?? [], options, tokens, diagnostics);
-    if (typeof opened === 'number') return opened;
-    table = opened.table;
-    named = opened.named;
-  } else {
-    const hosts = asked && Array.from(asked.values(), ({ host }) => host);
-    table = await openWithRecords(path, options, diagnostics, hosts);
-    checkProfile(table.profile, path, profile);
-  }
+  const opened = await openAudited(options, asked, diagnostics);
+  if (typeof opened === 'number') return opened;
+  const { table, named } = opened;
   const agents = parseAgents(options.agent, table.profile);
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
-  if (path !== undefined)
+  if (named === undefined) {
     await noteUnnamedInTable(tableMemory(table), agents, options, diagnostics);
-  else if (named !== undefined && table.hosts > 0) {
+  } else if (table.hosts > 0) {
     await noteUnnamedAgents(agents, named, options, diagnostics);
   }
   const about = {
@@ -143,6 +129,29 @@ export async function audit(options: AuditOptions): Promise<number> {
 }
 
 /**
+ * Opens the table, or compiles the caches into one.
+ *
+ * @param asked the hosts that are needed; `undefined` for all
+ * @returns the table, and for caches the product tokens that they name; or the exit code after a
+ *   signal
+ */
+async function openAudited(
+  options: AuditOptions,
+  asked: ReadonlyMap<string, Authority> | undefined,
+  diagnostics: Diagnostics,
+) {
+  const { robotsDir = [], table: path, profile } = options;
+  if (path === undefined) {
+    const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
+    return compileWithRecords(robotsDir, options, tokens, diagnostics);
+  }
+  const hosts = asked && Array.from(asked.values(), ({ host }) => host);
+  const table = await openWithRecords(path, options, diagnostics, hosts);
+  checkProfile(table.profile, path, profile);
+  return { table, named: undefined };
+}
+
+/**
  * Passes the rows of hosts to a sink, and counts the hosts.
  *
  * @param asked the hosts; `undefined` for all of the table
@@ -158,21 +167,11 @@ async function auditInto<Prepared>(
   const hosts = new HostAudit(sink, table, agents, options.only);
   // A report needs all hosts.
   const isDone = (): boolean => sink.isClosed && options.report === undefined;
-  if (asked === undefined) {
-    for (const at of sortedPlaces(view)) {
-      if (isDone()) break;
-      const host = view.hostAt(at);
-      for (const authority of host.authorities) {
-        if (hosts.add(authorityLabel(host, authority), authority)) await sink.flush();
-      }
-    }
-  } else {
-    for (const [label, authorities] of askedIn(view, asked)) {
-      if (isDone()) break;
-      if (authorities.length === 0 && hosts.addUnknown(label)) await sink.flush();
-      for (const [name, authority] of authorities) {
-        if (hosts.add(name, authority)) await sink.flush();
-      }
+  for (const [label, authorities] of labelledHosts(view, asked)) {
+    if (isDone()) break;
+    if (authorities.length === 0 && hosts.addUnknown(label)) await sink.flush();
+    for (const [name, authority] of authorities) {
+      if (hosts.add(name, authority)) await sink.flush();
     }
   }
   await sink.end();
@@ -311,57 +310,4 @@ async function reportText(
   if (form === 'json') return `${printableJson(figures)}\n`;
   const { auditPage } = await import('../report/report-pages.js');
   return auditPage(figures, rows);
-}
-
-/** A host that was asked for, and its authorities in a table, each with its label. */
-type AskedHost = readonly [
-  label: string,
-  authorities: readonly (readonly [label: string, authority: TableAuthority])[],
-];
-
-/** The hosts that were asked for, sorted, each scheme and port once. */
-function* askedIn(view: TableView, hosts: ReadonlyMap<string, Authority>): Iterable<AskedHost> {
-  let host: string | undefined;
-  const reported = new Set<number>();
-  for (const [label, asked] of [...hosts].sort(byHost)) {
-    if (asked.host !== host) reported.clear();
-    host = asked.host;
-    const found = view.find(host);
-    const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
-    const authorities = answering.filter(({ at }) => !reported.has(at));
-    // A list may have a host and its URLs, or a URL of each scheme.
-    if (answering.length > 0 && authorities.length === 0) continue;
-    for (const { at } of authorities) reported.add(at);
-    yield [
-      label,
-      authorities.map((each) => [found === undefined ? label : authorityLabel(found, each), each]),
-    ];
-  }
-}
-
-type Asked = readonly [label: string, authority: Authority];
-
-function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Asked): number {
-  if (host !== otherHost) return host < otherHost ? -1 : 1;
-  return label < otherLabel ? -1 : 1;
-}
-
-/**
- * Reads hosts, one on each line: a host, HOST:PORT or a URL. Blank lines do not count.
- *
- * @param path `-` is standard input
- * @throws RobotsFilterError `input` if the file cannot be read, `usage` for a line that is no host
- */
-async function readHosts(path: string): Promise<ReadonlyMap<string, Authority>> {
-  const asked = new Map<string, Authority>();
-  for await (const { number, text } of listLines(path)) {
-    const authority = askedAuthority(text);
-    if (authority === undefined) {
-      throw usageError(
-        `${path}:${number}: ${JSON.stringify(text.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
-      );
-    }
-    asked.set(formatAuthority(authority), authority);
-  }
-  return asked;
 }

@@ -7,13 +7,11 @@ import { printable, printableJson } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
-import { pathMatchers, Robots } from '../../judge/robots.js';
+import { Robots, recordsSaidTo } from '../../judge/robots.js';
 import type { Judgement } from '../../kernel/session.js';
 import { parseAgent } from '../../protocol/agent.js';
-import { keptRecords, recordsFor } from '../../protocol/fields.js';
 import { parseRobots } from '../../protocol/parse.js';
-import { AgentPreferences } from '../../protocol/preferences.js';
-import { groupsByProductToken, groupsFor, type RobotsFile } from '../../protocol/robots-file.js';
+import type { RobotsFile } from '../../protocol/robots-file.js';
 import type { Profile } from '../../protocol/verdict.js';
 import {
   collectAgents,
@@ -25,8 +23,8 @@ import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../co
 import type { ProfileOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
 import { formatCount, isForPeople, RecordColumns } from '../text.js';
-import { readRobotsFile, urlsOf } from './arguments.js';
-import { mayHoldHosts, purposeOf } from './robots-source.js';
+import { isCacheName, readRobotsFile, urlsOf } from './arguments.js';
+import { purposeOf } from './robots-source.js';
 
 export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
   readonly json?: boolean;
@@ -169,12 +167,8 @@ async function refuseFilesByHost(
 ): Promise<void> {
   const purpose = purposeOf(file);
   const isTable = purpose === 'table';
-  if (!isTable && purpose !== 'directory') {
-    // Most files need none of the code that reads records and captures.
-    if (!mayHoldHosts(file) || !existsSync(file)) return;
-    const { isCacheName } = await import('./arguments.js');
-    if (!isCacheName(file)) return;
-  }
+  const isCache = purpose === 'directory' || (isCacheName(file) && existsSync(file));
+  if (!isTable && !isCache) return;
   const source = [isTable ? '--table' : '--robots-dir', file];
   const explain = shellWords(['robots-filter', ...source, '-a', asked, '--explain']);
   const [url = 'https://example.com/'] = urls;
@@ -220,12 +214,7 @@ function jsonLines(
   agent: string,
   profile: Profile,
 ): (url: string, judged: string, judgement: Judgement) => string {
-  const records = keptRecords(file, profile);
-  const byToken = groupsByProductToken(file.groups, profile);
-  const tokens = [...groupsFor(parseAgent(agent, profile), byToken, profile).keys()];
-  const preferences = new AgentPreferences(records, tokens, pathMatchers(profile));
-  const { crawlDelay = null } = recordsFor(records, tokens);
-  const sitemaps = records.flatMap(({ kind, value }) => (kind === 'sitemap' ? [value] : []));
+  const { crawlDelay = null, sitemaps, preferences } = recordsSaidTo(file, agent, profile);
   return (url, judged, { verdict, reason, rule }) => {
     const line = {
       url,

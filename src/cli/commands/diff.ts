@@ -1,19 +1,22 @@
 /** The command `diff`: what changed for agents between two tables or caches. */
 
-import { readFile } from 'node:fs/promises';
 import { TableBuilder } from '../../compile/table-builder.js';
-import { unreadable } from '../../files/system-error.js';
-import { sortedPlaces } from '../../inspect/host-order.js';
 import { authorityLabel } from '../../inspect/host-report.js';
-import { type AgentChange, TableDiff } from '../../inspect/table-diff.js';
+import {
+  type AgentChange,
+  alike,
+  pairedHosts,
+  type Sides,
+  sidesOf,
+  TableDiff,
+} from '../../inspect/table-diff.js';
 import { Robots } from '../../judge/robots.js';
 import { Table, tableMemory } from '../../judge/table.js';
 import type { Judgement } from '../../kernel/session.js';
 import type { Agent } from '../../protocol/agent.js';
-import { formatAuthority, type Scheme } from '../../protocol/authority.js';
+import { formatAuthority } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
-import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { DIFFERENT, Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
@@ -33,7 +36,7 @@ import {
   withAgents,
 } from '../report/rows.js';
 import { formatCount } from '../text.js';
-import { kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
+import { contentOf, kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
 import { compileWithRecords } from './compile-caches.js';
 import { checkProfile, refuseEmptyTable, refuseReadingOptions } from './robots-source.js';
 
@@ -171,14 +174,6 @@ function checkKinds(...sides: readonly (readonly [path: string, side: Side])[]):
   );
 }
 
-async function contentOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
 /** A line for each agent: how many hosts or URLs have changed, and how. */
 function totals({ agents, compared }: DiffTally, what: 'host' | 'URL'): string[] {
   const rowsText = (difference: Difference, rows: number): string => {
@@ -203,14 +198,6 @@ const HOST_COLUMNS: readonly Column[] = [
   { name: 'new_rule', width: 24 },
 ];
 
-/** An authority in one of the tables, or in both. */
-interface Sides {
-  readonly scheme: Scheme;
-  readonly port: number | undefined;
-  readonly old: TableAuthority | undefined;
-  readonly new: TableAuthority | undefined;
-}
-
 /** Writes the hosts that have come, gone or changed, sorted. */
 export class HostDiff {
   readonly #sides: DiffSides;
@@ -228,19 +215,11 @@ export class HostDiff {
 
   /** Merges the hosts of both tables, each in the order of the names. */
   write(): void {
-    const old = new HostList(tableMemory(this.#sides.old).view);
-    const next = new HostList(tableMemory(this.#sides.new).view);
-    while (!this.#sink.isClosed) {
-      const [before, after] = [old.name, next.name];
-      if (before === undefined && after === undefined) return;
+    const { old, new: next } = this.#sides;
+    for (const [before, after] of pairedHosts(tableMemory(old).view, tableMemory(next).view)) {
+      if (this.#sink.isClosed) return;
       this.#tally.compared++;
-      if (after === undefined || (before !== undefined && before < after)) {
-        this.#compare(old.take(), undefined);
-      } else if (before === undefined || after < before) {
-        this.#compare(undefined, next.take());
-      } else {
-        this.#compare(old.take(), next.take());
-      }
+      this.#compare(before, after);
     }
   }
 
@@ -315,65 +294,6 @@ export class HostDiff {
   #add(label: string, agent: number, cells: readonly Cell[]): void {
     this.#sink.add([label, this.#sides.agents[agent]?.name, ...cells]);
   }
-}
-
-/** The hosts of a table in the order of their names. */
-class HostList {
-  readonly #view: TableView;
-  readonly #places: Float64Array;
-  #next = 0;
-  /** The name of the next host; `undefined` after the last one. */
-  name: string | undefined;
-
-  constructor(view: TableView) {
-    this.#view = view;
-    this.#places = sortedPlaces(view);
-    this.#readName();
-  }
-
-  /** Returns the next host, and moves on to its successor. */
-  take(): TableHost {
-    const host = this.#view.hostAt(this.#places[this.#next++] as number);
-    this.#readName();
-    return host;
-  }
-
-  #readName(): void {
-    const at = this.#places[this.#next];
-    this.name = at === undefined ? undefined : this.#view.nameAt(at);
-  }
-}
-
-/** The authorities of a host, each scheme for itself, in both tables. */
-function sidesOf(old: TableHost | undefined, next: TableHost | undefined): Sides[] {
-  const sides = new Map<string, Sides>();
-  for (const [host, side] of [
-    [old, 'old'],
-    [next, 'new'],
-  ] as const) {
-    for (const authority of host?.authorities ?? []) {
-      const { port } = authority;
-      for (const scheme of authority.schemes) {
-        const key = `${scheme} ${port ?? ''}`;
-        const known = sides.get(key) ?? { scheme, port, old: undefined, new: undefined };
-        sides.set(key, { ...known, [side]: authority });
-      }
-    }
-  }
-  return [...sides.values()];
-}
-
-/** Schemes that have the same robots.txt in each table, at the same port. */
-function alike(sides: readonly Sides[]): (readonly [Sides, ...Sides[]])[] {
-  const groups: [Sides, ...Sides[]][] = [];
-  for (const side of sides) {
-    const group = groups.find(
-      ([first]) => first.port === side.port && first.old === side.old && first.new === side.new,
-    );
-    if (group === undefined) groups.push([side]);
-    else group.push(side);
-  }
-  return groups;
 }
 
 const URL_COLUMNS: readonly Column[] = [

@@ -1,21 +1,17 @@
-import { createWriteStream, fstatSync, rmSync, type Stats, statSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../../base/errors.js';
+import { trustedCertificates } from '../../fetch/certificates.js';
 import type { FetchAuthority } from '../../fetch/result.js';
-import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { inputName } from '../../files/openings.js';
 import { errorText, makeDirectory } from '../../files/system-error.js';
 import { Table } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
 import { compileCache } from '../../pipeline/compile/compile-cache.js';
-import { openRawPath } from '../../pipeline/input/raw-input.js';
+import { RereadableInputs } from '../../pipeline/input/rereadable.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import { Diagnostics, Interruption, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { readingOf } from './compile-caches.js';
-import { type FetchRunParts, fetchAll, readAuthorities, trustedCertificates } from './fetch.js';
+import { type FetchRunParts, fetchAll, readAuthorities } from './fetch.js';
 import { filter } from './filter.js';
 import { checkFilterUsage } from './filter-usage.js';
 import { inputPaths } from './inputs.js';
@@ -44,7 +40,9 @@ export async function fetchAndFilter(
   const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const named = await inputPaths(files);
-  const inputs = new RereadableInputs(named, diagnostics);
+  const inputs = new RereadableInputs(named, (input, copy) =>
+    diagnostics.note(`copying ${inputName(input)} to ${copy}: --fetch reads it twice`),
+  );
   // A second signal ends the process at once, and then the copies are deleted too.
   const discard = () => inputs.discard();
   process.on('exit', discard);
@@ -141,89 +139,4 @@ async function unknownAuthorities(
     if (verdict === 'unknown') unknown.push(authority);
   }
   return unknown;
-}
-
-/**
- * Inputs that are read twice. Pipes, which can be read only once, are copied to temporary files.
- */
-class RereadableInputs {
-  readonly #inputs: readonly string[];
-  readonly #diagnostics: Diagnostics;
-  /**
-   * Bytes of each input when this object was made; undefined for an input that is not a regular
-   * file.
-   */
-  readonly #sizes: readonly (number | undefined)[];
-  #directory: string | undefined;
-  #copies = 0;
-
-  constructor(inputs: readonly string[], diagnostics: Diagnostics) {
-    this.#inputs = inputs;
-    this.#diagnostics = diagnostics;
-    this.#sizes = inputs.map(sizeOf);
-  }
-
-  /** Returns paths that can be read twice, one for each input. */
-  async paths(signal: AbortSignal): Promise<string[]> {
-    const paths: string[] = [];
-    for (const input of this.#inputs) {
-      paths.push(canBeReadTwice(input) ? input : await this.#copy(input, signal));
-    }
-    return paths;
-  }
-
-  /**
-   * Checks that no file is shorter than before: there would be fewer verdicts than records.
-   *
-   * @throws RobotsFilterError `input`
-   */
-  refuseTruncated(): void {
-    for (const [index, input] of this.#inputs.entries()) {
-      const before = this.#sizes[index] ?? 0;
-      const now = sizeOf(input) ?? before;
-      if (now >= before) continue;
-      throw new RobotsFilterError(
-        'input',
-        `${inputName(input)}: was truncated from ${before} to ${now} bytes while robots.txt files were fetched. Copy it to a file first, or run it again`,
-      );
-    }
-  }
-
-  /** Deletes the copies. */
-  discard(): void {
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
-    this.#directory = undefined;
-  }
-
-  async #copy(input: string, signal: AbortSignal): Promise<string> {
-    this.#directory ??= await mkdtemp(join(tmpdir(), 'robots-filter-'));
-    const path = join(this.#directory, String(this.#copies++));
-    this.#diagnostics.note(`copying ${inputName(input)} to ${path}: --fetch reads it twice`);
-    const raw = await openRawPath(input);
-    try {
-      await pipeline(raw.chunks.stream(), createWriteStream(path, { mode: 0o600 }), { signal });
-    } finally {
-      await raw.close();
-    }
-    return path;
-  }
-}
-
-/** Bytes of a regular file; undefined for anything else. */
-function sizeOf(input: string): number | undefined {
-  const status = statusOf(input);
-  return status?.isFile() === true ? status.size : undefined;
-}
-
-function canBeReadTwice(input: string): boolean {
-  return statusOf(input)?.isFile() ?? true;
-}
-
-/** The status of an input; undefined if it cannot be opened. Opening it later gives the error. */
-function statusOf(input: string): Stats | undefined {
-  try {
-    return input === STANDARD_INPUT ? fstatSync(0) : statSync(input);
-  } catch {
-    return undefined;
-  }
 }

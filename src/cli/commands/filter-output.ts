@@ -1,6 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
@@ -16,10 +15,15 @@ import {
 import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
-import { usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, verdictLayout } from '../text.js';
-import { outputCompressor, outputFile, outputFormat, outputMode } from './outputs.js';
+import {
+  outputCompressor,
+  outputFile,
+  outputFormat,
+  outputMode,
+  refuseParquetOnTerminal,
+} from './outputs.js';
 
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
 const EXPLANATION_COLUMNS = 5;
@@ -46,9 +50,7 @@ export class FilterOutput {
     this.#options = options;
     this.#path = outputFile(options);
     this.#format = outputFormat(options);
-    if (this.isParquet && this.#path === undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
-      throw usageError('Parquet is not for terminals. Write it to a file: -o FILE.parquet');
-    }
+    if (this.isParquet && this.#path === undefined) refuseParquetOnTerminal('-o FILE.parquet');
   }
 
   get isParquet(): boolean {

@@ -2,6 +2,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
+import { isatty } from 'node:tty';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
 import { findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
@@ -174,6 +175,17 @@ function realPathOf(path: string): string | undefined {
 
 function refusal(name: string, conflict: string): RobotsFilterError {
   return usageError(`${name} ${conflict}. Name another file`);
+}
+
+/**
+ * Refuses Parquet on a terminal.
+ *
+ * @param place how standard output is written to a file
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseParquetOnTerminal(place: string): void {
+  if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return;
+  throw usageError(`Parquet is not for terminals. Write it to a file: ${place}`);
 }
 
 /** Forms of a report, by the ending of its file. */

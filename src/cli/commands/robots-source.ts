@@ -153,7 +153,7 @@ export function purposeOf(path: string): Purpose | undefined {
 }
 
 /** Whether the name of a file may be that of records or captures, which name their hosts. */
-export function mayHoldHosts(path: string): boolean {
+function mayHoldHosts(path: string): boolean {
   const name = path.toLowerCase();
   return FILES_BY_HOST.some((ending) => name.includes(ending));
 }

@@ -13,8 +13,10 @@ import { openRawPath } from '../../pipeline/input/raw-input.js';
 import {
   type Authority,
   authorityOfUrl,
+  DEFAULT_PORTS,
   formatAuthority,
   parseAuthority,
+  type Scheme,
 } from '../../protocol/authority.js';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
@@ -231,7 +233,7 @@ export function askedAuthority(text: string): Authority | undefined {
  * The authority of a URL in a list. `undefined` for several columns: the URL Standard drops tabs,
  * which would join `https://a.example` and the next column.
  */
-export function urlAuthority(text: string): Authority | undefined {
+function urlAuthority(text: string): Authority | undefined {
   return text.includes('\t') || text.includes('\r') ? parseAuthority(text) : authorityOfUrl(text);
 }
 
@@ -253,4 +255,58 @@ export async function readHosts(path: string): Promise<ReadonlyMap<string, Autho
     asked.set(formatAuthority(authority), authority);
   }
   return asked;
+}
+
+const ASSUMED_SCHEMES: readonly Scheme[] = ['http', 'https'];
+
+/** The authorities of a list of URLs. */
+export class ListedHosts {
+  /** For each host, scheme and port, whether a robots.txt of it was found. */
+  readonly #found = new Map<string, boolean>();
+
+  /**
+   * Reads a list with one URL on each line, in any form that the filter reads, or one host. Lines
+   * without a host do not count.
+   *
+   * @param path `-` is standard input
+   * @throws RobotsFilterError `input`
+   */
+  static async read(path: string): Promise<ListedHosts> {
+    const hosts = new ListedHosts();
+    for await (const url of urlsOf(path)) {
+      const { scheme, host = '', port } = urlAuthority(url) ?? parseAuthority(url) ?? {};
+      if (host === '') continue;
+      for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
+        hosts.#found.set(keyOf(each, host, port), false);
+      }
+    }
+    return hosts;
+  }
+
+  /** Whether the list has a URL of an authority. */
+  has({ scheme, host, port }: Authority): boolean {
+    let isListed = false;
+    for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
+      const key = keyOf(each, host, port);
+      if (!this.#found.has(key)) continue;
+      this.#found.set(key, true);
+      isListed = true;
+    }
+    return isListed;
+  }
+
+  get count(): number {
+    return this.#found.size;
+  }
+
+  /** How many authorities were never asked for. */
+  get missing(): number {
+    let missing = 0;
+    for (const found of this.#found.values()) if (!found) missing++;
+    return missing;
+  }
+}
+
+function keyOf(scheme: Scheme, host: string, port: number | undefined): string {
+  return `${scheme} ${port ?? DEFAULT_PORTS[scheme]} ${host}`;
 }

@@ -1,31 +1,24 @@
 /** The command `audit`: what agents may fetch of each host, proven from the rules. */
 
 import { printableJson } from '../../base/control-characters.js';
-import { PairCache } from '../../base/maps.js';
 import { replaceFile } from '../../files/replacement.js';
-import { isoSeconds, labelledHosts } from '../../inspect/host-report.js';
-import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
+import { labelledHosts } from '../../inspect/host-report.js';
 import { type Table, tableMemory } from '../../judge/table.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Authority } from '../../protocol/authority.js';
-import { recordsFor } from '../../protocol/fields.js';
-import type { AuthorityRecords, TableAuthority } from '../../view/table-content.js';
-import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import {
-  type AgentFinding,
-  AUDIT_COLUMNS,
   type AuditFigures,
   AuditPageRows,
   AuditParquet,
-  type AuditRow,
   type AuditSink,
-  AuditTally,
+  type AuditTally,
   AuditText,
+  HostAudit,
 } from '../report/audit-figures.js';
-import { boundedList, type Cell, type HeldRows, type RowFormat, textOf } from '../report/rows.js';
+import type { HeldRows, RowFormat } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
 import { noteEmptyList, readHosts } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
@@ -49,17 +42,6 @@ export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly report?: string;
   readonly format?: RowFormat | 'parquet' | 'html';
 }
-
-const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
-
-/** Binary logarithm of the number of pairs of rules and records whose rows are kept. */
-const KEPT_BITS = 12;
-
-/** Maximum characters of the lists in the rows of a pair that is kept. */
-const KEPT_CHARACTERS = 1 << 16;
-
-/** Columns of an AuditRow after `allowed`. */
-const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
 
 /**
  * `robots-filter audit`: prints for each host and agent how much of the host is allowed.
@@ -185,121 +167,6 @@ function totals({ agents }: AuditTally): string[] {
     const hosts = formatCount(all + part + none + unknown, 'host');
     return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
   });
-}
-
-/** What hosts with the same rules and records have in common. */
-interface Shared<Prepared> {
-  readonly findings: readonly AgentFinding[];
-  readonly kinds: ReadonlySet<string>;
-  readonly rows: Prepared;
-  /** Characters of the lists in all distinct rows. */
-  readonly characters: number;
-}
-
-/** Audits hosts, passes on their rows and counts them. */
-class HostAudit<Prepared> {
-  readonly tally: AuditTally;
-  readonly #sink: AuditSink<Prepared>;
-  readonly #view: TableView;
-  readonly #agents: readonly Agent[];
-  readonly #audit: TableAudit;
-  readonly #only: AuditOptions['only'];
-  /** By the offsets of the robots record and of the list of records. */
-  readonly #known = new PairCache<Shared<Prepared>>(KEPT_BITS);
-
-  constructor(
-    sink: AuditSink<Prepared>,
-    table: Table,
-    agents: readonly Agent[],
-    only: AuditOptions['only'],
-  ) {
-    this.#sink = sink;
-    this.#view = tableMemory(table).view;
-    this.#agents = agents;
-    this.#audit = new TableAudit(this.#view, agents, table.profile === 'google');
-    this.#only = only;
-    this.tally = new AuditTally(agents.map(({ name }) => name));
-  }
-
-  /** Adds a host; returns true if the sink must be flushed. */
-  add(label: string, authority: TableAuthority): boolean {
-    const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
-    const { robots, accessResult } = authority;
-    const shared = this.#known.of(
-      robots,
-      kept.list,
-      () => this.#sharedOf(authority, kept),
-      ({ characters }) => characters <= KEPT_CHARACTERS,
-    );
-    this.tally.add(label, shared.findings, accessResult, shared.kinds);
-    const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
-    return this.#sink.add(label, shared.rows, date);
-  }
-
-  /** Adds a host that is not in the table. */
-  addUnknown(label: string): boolean {
-    const nothing = new Array<undefined>(COLUMNS_AFTER_ALLOWED).fill(undefined);
-    const cells = ['unknown', ...nothing];
-    const rows = this.#agents.map(
-      ({ name }): AuditRow => ({ agent: name, allowed: 'unknown', cells }),
-    );
-    const findings = rows.map(({ allowed }): AgentFinding => ({ allowed, by: 'nobody' }));
-    this.tally.add(label, findings, undefined, new Set());
-    return this.#sink.add(label, this.#prepared(rows), undefined);
-  }
-
-  #prepared(rows: readonly AuditRow[]): Prepared {
-    const only = this.#only;
-    const chosen = only === undefined ? rows : rows.filter(({ allowed }) => allowed === only);
-    return this.#sink.prepare(chosen);
-  }
-
-  #sharedOf(
-    { robots, accessResult }: TableAuthority,
-    { records }: AuthorityRecords,
-  ): Shared<Prepared> {
-    const summaries = this.#audit.summaries(robots, accessResult);
-    const sitemaps = boundedList(
-      records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value),
-    );
-    let characters = 0;
-    // Most agents share a summary.
-    const known = new Map<AgentSummary, readonly Cell[]>();
-    const cellsOf = (summary: AgentSummary): readonly Cell[] => {
-      const { reach, tokens, rules, rootAllowed, rootLine } = summary;
-      const { crawlDelay, preferences: all } = recordsFor(records, tokens);
-      const preferences = boundedList(all);
-      characters += textOf(sitemaps).length + textOf(preferences).length;
-      return [
-        reach,
-        tokens.length === 0 ? undefined : tokens.join(' '),
-        rules,
-        rootAllowed ? 'allow' : 'deny',
-        rootLine,
-        crawlDelay,
-        sitemaps,
-        preferences,
-        accessResult,
-      ];
-    };
-    const rows = this.#agents.map(({ name }, index): AuditRow => {
-      const summary = summaries[index] as AgentSummary;
-      const cells = known.get(summary) ?? cellsOf(summary);
-      known.set(summary, cells);
-      return { agent: name, allowed: summary.reach, cells };
-    });
-    return {
-      findings: summaries.map((summary) => ({ allowed: summary.reach, by: deciderOf(summary) })),
-      kinds: new Set(records.map(({ kind }) => kind)),
-      rows: this.#prepared(rows),
-      characters,
-    };
-  }
-}
-
-function deciderOf({ tokens }: AgentSummary): AgentFinding['by'] {
-  if (tokens.length === 0) return 'nobody';
-  return tokens[0] === '*' ? 'any' : 'own';
 }
 
 async function reportText(

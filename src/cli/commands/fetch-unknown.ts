@@ -8,7 +8,7 @@ import { allocateTable } from '../../judge/table-memory.js';
 import { compileCache } from '../../pipeline/compile/compile-cache.js';
 import { RereadableInputs } from '../../pipeline/input/rereadable.js';
 import { formatAuthority } from '../../protocol/authority.js';
-import { Diagnostics, Interruption, usageError } from '../console.js';
+import { Diagnostics, interruptible, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { readingOf } from './compile-caches.js';
 import { type FetchRunParts, fetchAll, readAuthorities } from './fetch.js';
@@ -47,12 +47,9 @@ export async function fetchAndFilter(
   const discard = () => inputs.discard();
   process.on('exit', discard);
   try {
-    const { paths, exitCode } = await fetchUnknown(inputs, directory, options, {
-      certificates,
-      diagnostics,
-      version,
-    });
-    if (exitCode !== undefined) return exitCode;
+    const parts = { certificates, diagnostics, version };
+    const paths = await fetchUnknown(inputs, directory, options, parts);
+    if (typeof paths === 'number') return paths;
     inputs.refuseTruncated();
     return await filter(paths, options, cores);
   } finally {
@@ -61,23 +58,20 @@ export async function fetchAndFilter(
   }
 }
 
-interface FetchedUnknown {
-  /** Paths of the inputs for the second reading. */
-  readonly paths: readonly string[];
-  /** The exit code if a signal came. */
-  readonly exitCode: number | undefined;
-}
-
+/**
+ * Fetches the robots.txt of the hosts of the inputs that no directory has.
+ *
+ * @returns the paths of the inputs for the second reading, or the exit code after a signal
+ */
 async function fetchUnknown(
   inputs: RereadableInputs,
   directory: string,
   options: FilterOptions,
   parts: Pick<FetchRunParts, 'certificates' | 'diagnostics' | 'version'>,
-): Promise<FetchedUnknown> {
+): Promise<readonly string[] | number> {
   const { diagnostics } = parts;
-  const interruption = new Interruption();
-  const { signal } = interruption;
-  try {
+  return interruptible(async (interruption) => {
+    const { signal } = interruption;
     createDirectory(directory);
     const paths = await inputs.paths(signal);
     const authorities = await readAuthorities(paths, options, diagnostics, signal);
@@ -85,21 +79,11 @@ async function fetchUnknown(
     const unknown = await unknownAuthorities(authorities, options, signal);
     signal.throwIfAborted();
     if (unknown.length > 0) {
-      await fetchAll(unknown, unknown.length, {
-        ...parts,
-        options: fetchOptionsOf(options),
-        directory,
-        interruption,
-      });
+      const fetching = { ...parts, options: fetchOptionsOf(options), directory, interruption };
+      await fetchAll(unknown, unknown.length, fetching);
     }
-    return { paths, exitCode: interruption.exitCode };
-  } catch (error) {
-    const { exitCode } = interruption;
-    if (exitCode !== undefined) return { paths: [], exitCode };
-    throw error;
-  } finally {
-    interruption.end();
-  }
+    return interruption.exitCode ?? paths;
+  });
 }
 
 function fetchOptionsOf(options: FilterOptions) {

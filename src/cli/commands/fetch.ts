@@ -16,7 +16,8 @@ import { openInput } from '../../pipeline/input/open.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import {
   Diagnostics,
-  Interruption,
+  type Interruption,
+  interruptible,
   ProgressLine,
   SUCCESS,
   shellWords,
@@ -67,40 +68,30 @@ export async function fetchCommand(
   const directory = checkedDirectory(files, options);
   const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const interruption = new Interruption();
-  let report: ReplacementFile | undefined;
-  try {
-    if (options.report !== undefined) {
-      refuseStandardOutputAsReport(options.report);
-      report = await ReplacementFile.create(options.report);
+  return interruptible(async (interruption) => {
+    let report: ReplacementFile | undefined;
+    try {
+      if (options.report !== undefined) {
+        refuseStandardOutputAsReport(options.report);
+        report = await ReplacementFile.create(options.report);
+      }
+      const authorities = stale
+        ? await storedAuthorities(directory)
+        : await readAuthorities(files, options, diagnostics, interruption.signal);
+      if (interruption.exitCode !== undefined) {
+        diagnostics.note('stopped while the input was read; nothing was fetched');
+        return interruption.exitCode;
+      }
+      const total = 'size' in authorities ? authorities.size : authorities.length;
+      const parts = { options, directory, certificates, version, report, diagnostics };
+      await fetchAll(authorities, total, { ...parts, interruption });
+      // After a signal too, because the report tells what was done.
+      await report?.commit(false);
+      return interruption.exitCode ?? SUCCESS;
+    } finally {
+      await report?.discard();
     }
-    const authorities = stale
-      ? await storedAuthorities(directory)
-      : await readAuthorities(files, options, diagnostics, interruption.signal);
-    if (interruption.exitCode !== undefined) {
-      diagnostics.note('stopped while the input was read; nothing was fetched');
-      return interruption.exitCode;
-    }
-    const total = 'size' in authorities ? authorities.size : authorities.length;
-    await fetchAll(authorities, total, {
-      options,
-      directory,
-      certificates,
-      version,
-      report,
-      diagnostics,
-      interruption,
-    });
-    // After a signal too, because the report tells what was done.
-    await report?.commit(false);
-    return interruption.exitCode ?? SUCCESS;
-  } catch (error) {
-    if (interruption.exitCode !== undefined) return interruption.exitCode;
-    throw error;
-  } finally {
-    await report?.discard();
-    interruption.end();
-  }
+  });
 }
 
 /** @throws RobotsFilterError `usage`, with the command to type */

@@ -16,7 +16,9 @@ import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
   countsOf,
+  describeUselessRun,
   type FilterProgress,
+  isUseless,
   leftOut,
   type RunStatistics,
   showFilterProgress,
@@ -24,7 +26,6 @@ import {
   statisticsJson,
   statisticsText,
 } from '../report/statistics.js';
-import { describeUselessRun, isUseless } from '../report/useless-run.js';
 import { formatCount } from '../text.js';
 import type { FilterOutput } from './filter-output.js';
 import { robotsSources } from './filter-usage.js';

@@ -18,33 +18,22 @@ import {
   kindOfHolder,
   type RobotsReading,
 } from '../../pipeline/compile/robots-bodies.js';
-import {
-  type Authority,
-  DEFAULT_PORTS,
-  formatAuthority,
-  parseAuthority,
-  type Scheme,
-} from '../../protocol/authority.js';
+import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { knownAgentsOf, type NamedAgentOptions } from '../agents.js';
 import { Diagnostics, FAILURE, FOUND, SUCCESS, usageError } from '../console.js';
 import type { SourceOptions } from '../options.js';
 import {
   type FindingWriter,
-  jsonFindings,
+  findingWriter,
   type LintedFile,
-  SarifFindings,
-  summaryFindings,
-  TextFindings,
+  type LintFormat,
 } from '../report/lint-findings.js';
 import { TextBatches } from '../report/rows.js';
-import { formatCount, formatNumber, paintOf } from '../text.js';
-import { noteEmptyList, readRobotsFile, urlAuthority, urlsOf } from './arguments.js';
+import { formatCount, formatNumber } from '../text.js';
+import { ListedHosts, noteEmptyList, readRobotsFile } from './arguments.js';
 import { CacheWarnings } from './compile-caches.js';
 import { refuseSecondStandardInput } from './inputs.js';
 import { emptySource, refuseReadingOptions } from './robots-source.js';
-
-/** Formats of the findings of `lint`. */
-type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
 
 export interface LintOptions extends NamedAgentOptions, SourceOptions {
   readonly format?: LintFormat;
@@ -87,14 +76,14 @@ export async function lint(
     mostListed: MOST_LISTED,
     collectEdits: options.fix ?? false,
   });
-  const { urls, asOf, followLinks = false } = options;
+  const { urls, asOf, followLinks = false, format = 'text' } = options;
   const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
   const reading: RobotsReading = {
     followLinks,
     asOf,
     onWarning: (warning) => warnings.add(warning),
   };
-  const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
+  const run = new LintRun(linter, findingWriter(format, version), options.fix ?? false);
   run.begin();
   let unread = 0;
   refuseSecondStandardInput(files);
@@ -172,19 +161,6 @@ function chosenRules(options: LintOptions): ReadonlySet<LintRuleName> {
       return opinion !== true || opinions;
     }),
   );
-}
-
-function writerOf({ format = 'text' }: LintOptions, version: string): FindingWriter {
-  switch (format) {
-    case 'json':
-      return jsonFindings;
-    case 'sarif':
-      return new SarifFindings(version);
-    case 'summary':
-      return summaryFindings;
-    case 'text':
-      return new TextFindings(paintOf());
-  }
 }
 
 /** Lints files one after another, writes their findings and counts them. */
@@ -350,58 +326,4 @@ function refuseUrls(path: string, body: Uint8Array): void {
     'input',
     `${name}: is a list of URLs, and lint does not fetch. Type: robots-filter fetch --robots-dir robots ${name}, then: robots-filter lint robots --urls ${name}`,
   );
-}
-
-const ASSUMED_SCHEMES: readonly Scheme[] = ['http', 'https'];
-
-/** The authorities of a list of URLs. */
-class ListedHosts {
-  /** For each host, scheme and port, whether a robots.txt of it was found. */
-  readonly #found = new Map<string, boolean>();
-
-  /**
-   * Reads a list with one URL on each line, in any form that the filter reads, or one host. Lines
-   * without a host do not count.
-   *
-   * @param path `-` is standard input
-   * @throws RobotsFilterError `input`
-   */
-  static async read(path: string): Promise<ListedHosts> {
-    const hosts = new ListedHosts();
-    for await (const url of urlsOf(path)) {
-      const { scheme, host = '', port } = urlAuthority(url) ?? parseAuthority(url) ?? {};
-      if (host === '') continue;
-      for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
-        hosts.#found.set(keyOf(each, host, port), false);
-      }
-    }
-    return hosts;
-  }
-
-  /** Whether the list has a URL of an authority. */
-  has({ scheme, host, port }: Authority): boolean {
-    let isListed = false;
-    for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
-      const key = keyOf(each, host, port);
-      if (!this.#found.has(key)) continue;
-      this.#found.set(key, true);
-      isListed = true;
-    }
-    return isListed;
-  }
-
-  get count(): number {
-    return this.#found.size;
-  }
-
-  /** How many authorities were never asked for. */
-  get missing(): number {
-    let missing = 0;
-    for (const found of this.#found.values()) if (!found) missing++;
-    return missing;
-  }
-}
-
-function keyOf(scheme: Scheme, host: string, port: number | undefined): string {
-  return `${scheme} ${port ?? DEFAULT_PORTS[scheme]} ${host}`;
 }

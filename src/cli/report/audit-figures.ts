@@ -1,12 +1,20 @@
-/** The figures of an audit, counted while its rows are written. */
+/** The rows of an audit, where they go, and the figures that are counted meanwhile. */
 
-import { RECORD_FIGURES, type RecordFigure } from '../../inspect/host-report.js';
+import { PairCache } from '../../base/maps.js';
+import { isoSeconds, RECORD_FIGURES, type RecordFigure } from '../../inspect/host-report.js';
+import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
+import { type Table, tableMemory } from '../../judge/table.js';
 import type { AddedColumn } from '../../parquet/chunk-writer.js';
 import { RowsWriter } from '../../parquet/rows-writer.js';
 import type { Reach } from '../../patterns/reach.js';
+import type { Agent } from '../../protocol/agent.js';
+import { recordsFor } from '../../protocol/fields.js';
 import type { AccessResult } from '../../protocol/verdict.js';
+import type { AuthorityRecords, TableAuthority } from '../../view/table-content.js';
+import type { TableView } from '../../view/table-view.js';
 import { writeOutput } from '../console.js';
 import {
+  boundedList,
   type Cell,
   type Column,
   HeldRows,
@@ -57,7 +65,7 @@ export interface AuditFigures {
 const STRICTEST = 100;
 
 /** What the audit found at a host for one agent. */
-export interface AgentFinding {
+interface AgentFinding {
   readonly allowed: Allowed;
   readonly by: Decider;
 }
@@ -134,7 +142,7 @@ export class AuditTally {
 }
 
 /** The columns of an audit: the host, those of AuditRow, and the date. */
-export const AUDIT_COLUMNS: readonly Column[] = [
+const AUDIT_COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },
   { name: 'agent', width: 16 },
   { name: 'allowed', width: 7, isVerdict: true },
@@ -156,7 +164,7 @@ const REQUIRED = ['host', 'agent', 'allowed'];
 const DATE_COLUMN = AUDIT_COLUMNS.length - 1;
 
 /** A row of an audit, without its host and date: hosts with the same files share it. */
-export interface AuditRow {
+interface AuditRow {
   readonly agent: string;
   readonly allowed: Allowed;
   /** The values of the columns from `allowed` to `access`. Agents may share them. */
@@ -298,4 +306,132 @@ export class AuditPageRows implements AuditSink<readonly AuditRow[]> {
   async flush(): Promise<void> {}
 
   async end(): Promise<void> {}
+}
+
+// ---- The audit of a host
+
+const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
+
+/** Binary logarithm of the number of pairs of rules and records whose rows are kept. */
+const KEPT_BITS = 12;
+
+/** Maximum characters of the lists in the rows of a pair that is kept. */
+const KEPT_CHARACTERS = 1 << 16;
+
+/** Columns of an AuditRow after `allowed`. */
+const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
+
+/** What hosts with the same rules and records have in common. */
+interface Shared<Prepared> {
+  readonly findings: readonly AgentFinding[];
+  readonly kinds: ReadonlySet<string>;
+  readonly rows: Prepared;
+  /** Characters of the lists in all distinct rows. */
+  readonly characters: number;
+}
+
+/** Audits hosts, passes on their rows and counts them. */
+export class HostAudit<Prepared> {
+  readonly tally: AuditTally;
+  readonly #sink: AuditSink<Prepared>;
+  readonly #view: TableView;
+  readonly #agents: readonly Agent[];
+  readonly #audit: TableAudit;
+  readonly #only: Allowed | undefined;
+  /** By the offsets of the robots record and of the list of records. */
+  readonly #known = new PairCache<Shared<Prepared>>(KEPT_BITS);
+
+  constructor(
+    sink: AuditSink<Prepared>,
+    table: Table,
+    agents: readonly Agent[],
+    only: Allowed | undefined,
+  ) {
+    this.#sink = sink;
+    this.#view = tableMemory(table).view;
+    this.#agents = agents;
+    this.#audit = new TableAudit(this.#view, agents, table.profile === 'google');
+    this.#only = only;
+    this.tally = new AuditTally(agents.map(({ name }) => name));
+  }
+
+  /** Adds a host; returns true if the sink must be flushed. */
+  add(label: string, authority: TableAuthority): boolean {
+    const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
+    const { robots, accessResult } = authority;
+    const shared = this.#known.of(
+      robots,
+      kept.list,
+      () => this.#sharedOf(authority, kept),
+      ({ characters }) => characters <= KEPT_CHARACTERS,
+    );
+    this.tally.add(label, shared.findings, accessResult, shared.kinds);
+    const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
+    return this.#sink.add(label, shared.rows, date);
+  }
+
+  /** Adds a host that is not in the table. */
+  addUnknown(label: string): boolean {
+    const nothing = new Array<undefined>(COLUMNS_AFTER_ALLOWED).fill(undefined);
+    const cells = ['unknown', ...nothing];
+    const rows = this.#agents.map(
+      ({ name }): AuditRow => ({ agent: name, allowed: 'unknown', cells }),
+    );
+    const findings = rows.map(({ allowed }): AgentFinding => ({ allowed, by: 'nobody' }));
+    this.tally.add(label, findings, undefined, new Set());
+    return this.#sink.add(label, this.#prepared(rows), undefined);
+  }
+
+  #prepared(rows: readonly AuditRow[]): Prepared {
+    const only = this.#only;
+    const chosen = only === undefined ? rows : rows.filter(({ allowed }) => allowed === only);
+    return this.#sink.prepare(chosen);
+  }
+
+  #sharedOf(
+    { robots, accessResult }: TableAuthority,
+    { records }: AuthorityRecords,
+  ): Shared<Prepared> {
+    const summaries = this.#audit.summaries(robots, accessResult);
+    const sitemaps = boundedList(
+      records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value),
+    );
+    let characters = 0;
+    // Most agents share a summary.
+    const known = new Map<AgentSummary, readonly Cell[]>();
+    const cellsOf = (summary: AgentSummary): readonly Cell[] => {
+      const { reach, tokens, rules, rootAllowed, rootLine } = summary;
+      const { crawlDelay, preferences: all } = recordsFor(records, tokens);
+      const preferences = boundedList(all);
+      characters += textOf(sitemaps).length + textOf(preferences).length;
+      return [
+        reach,
+        tokens.length === 0 ? undefined : tokens.join(' '),
+        rules,
+        rootAllowed ? 'allow' : 'deny',
+        rootLine,
+        crawlDelay,
+        sitemaps,
+        preferences,
+        accessResult,
+      ];
+    };
+    const rows = this.#agents.map(({ name }, index): AuditRow => {
+      const summary = summaries[index] as AgentSummary;
+      const cells = known.get(summary) ?? cellsOf(summary);
+      known.set(summary, cells);
+      return { agent: name, allowed: summary.reach, cells };
+    });
+    return {
+      findings: summaries.map((summary) => ({ allowed: summary.reach, by: deciderOf(summary) })),
+      kinds: new Set(records.map(({ kind }) => kind)),
+      rows: this.#prepared(rows),
+      characters,
+    };
+  }
+}
+
+function deciderOf({ tokens }: AgentSummary): AgentFinding['by'] {
+  if (tokens.length === 0) return 'nobody';
+  return tokens[0] === '*' ? 'any' : 'own';
 }

@@ -6,7 +6,7 @@ import type { RobotsDocument } from '../../lint/document.js';
 import type { Finding, Span } from '../../lint/finding.js';
 import type { LintReport } from '../../lint/lint.js';
 import { LINT_RULE_NAMES, type LintRuleName, lintRule, type Severity } from '../../lint/rules.js';
-import { formatNumber, type Paint, rowsText, widthOnTerminal } from '../text.js';
+import { formatNumber, type Paint, paintOf, rowsText, widthOnTerminal } from '../text.js';
 
 /** A file whose findings are written. */
 export interface LintedFile {
@@ -17,6 +17,9 @@ export interface LintedFile {
   /** The scheme, host and port of the file; `undefined` if they are unknown. */
   readonly authority: string | undefined;
 }
+
+/** Formats of the findings of `lint`. */
+export type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
 
 /** The totals of a run. */
 interface LintTotals {
@@ -29,6 +32,24 @@ export interface FindingWriter {
   begin(): string;
   file(file: LintedFile, report: LintReport): string;
   end(totals: LintTotals): string;
+}
+
+/**
+ * The writer of a format.
+ *
+ * @param version of the program
+ */
+export function findingWriter(format: LintFormat, version: string): FindingWriter {
+  switch (format) {
+    case 'json':
+      return jsonFindings;
+    case 'sarif':
+      return new SarifFindings(version);
+    case 'summary':
+      return summaryFindings;
+    case 'text':
+      return new TextFindings(paintOf());
+  }
 }
 
 /** A place for people and editors. */
@@ -59,7 +80,7 @@ const SHOWN_BEFORE = 40;
 const TAB_SPACES = '    ';
 
 /** Findings like those of a compiler: the place, the message, the line with carets, the fix. */
-export class TextFindings implements FindingWriter {
+class TextFindings implements FindingWriter {
   readonly #paint: Paint;
 
   constructor(paint: Paint) {
@@ -146,7 +167,7 @@ function nameOf({ path, record, authority }: LintedFile): string {
 }
 
 /** Findings as JSON objects, one on a line. */
-export const jsonFindings: FindingWriter = {
+const jsonFindings: FindingWriter = {
   begin: () => '',
   file({ path, record, authority }: LintedFile, { document, findings, counts }: LintReport) {
     const file = {
@@ -174,7 +195,7 @@ const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 const HOME = 'https://github.com/robots-filter/robots-filter';
 
 /** Findings as one SARIF 2.1.0 log, written piece by piece. */
-export class SarifFindings implements FindingWriter {
+class SarifFindings implements FindingWriter {
   readonly #version: string;
   #isFirst = true;
 
@@ -264,7 +285,7 @@ function uriOf(path: string): string {
 }
 
 /** Only the totals: RULE, SEVERITY, FINDINGS and FILES of each rule that was found. */
-export const summaryFindings: FindingWriter = {
+const summaryFindings: FindingWriter = {
   begin: () => '',
   file: () => '',
   end({ rules }: LintTotals) {

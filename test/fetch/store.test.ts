@@ -390,7 +390,11 @@ describe('files that somebody edits or deletes', () => {
       [but({ version: '1' }), 'bad-record', '"version" is not 1'],
       [but({ authority: 'https://other.example' }), 'bad-record', 'does not match the directory'],
       [but({ authority: 'http://example.com' }), 'bad-record', 'does not match the directory'],
-      [but({ authority: 'https://example.com:8443' }), 'bad-record', 'does not match the directory'],
+      [
+        but({ authority: 'https://example.com:8443' }),
+        'bad-record',
+        'does not match the directory',
+      ],
       [but({ authority: '' }), 'bad-record', 'does not match the directory'],
       [but({ authority: null }), 'bad-record', 'does not match the directory'],
       [() => mkdirSync(path), 'not-a-file', 'A directory, not a file'],

@@ -16,6 +16,7 @@ import {
   type Archive,
   type ArchiveFile,
   type ArchivePart,
+  archiveFilesOf,
   type CaptureEvent,
   isArchiveName,
   type LeftOutEvent,
@@ -98,7 +99,7 @@ export type { RecordColumns } from './record-files.js';
 export type CachePart = PlaceNames | RecordPart | ArchivePart;
 
 /** A part, or WARC files, which are read together and have their own parts. */
-export type CacheContent = CachePart | Archive;
+export type CacheContent = PlaceNames | RecordPart | Archive;
 
 /**
  * An event of a part: a robots.txt, a capture, something skipped, or something with its own parts.
@@ -110,6 +111,70 @@ const ENDINGS = [...RECORD_FILE_ENDINGS, ...ARCHIVE_ENDINGS, ...ARCHIVE_LIST_END
 );
 
 const EXPECTED = `Name a directory of robots.txt files, or a file of records or captures (${ENDINGS.join(', ')}).`;
+
+/** Yields the contents of caches. Archives that are named one after another are one archive. */
+export async function* cacheContents(
+  paths: readonly string[],
+  followLinks: boolean,
+  columns?: RecordColumns,
+): AsyncGenerator<CacheContent> {
+  let files: ArchiveFile[] = [];
+  for (const path of paths) {
+    const found = await archiveFilesOf(path);
+    if (found !== undefined) {
+      files = [...files, ...found];
+      continue;
+    }
+    if (files.length > 0) yield { kind: 'archive', files };
+    files = [];
+    yield* cacheParts(path, followLinks, columns);
+  }
+  if (files.length > 0) yield { kind: 'archive', files };
+}
+
+/** What a walk finds: an entry, something skipped, or WARC files, whose captures it does not read. */
+export type Walked = WalkedEntry | WarningEvent | Archive;
+
+/** An entry, and whether it is a file of a directory, or else a record. */
+export type WalkedEntry = EntryEvent & { readonly isFile: boolean };
+
+/**
+ * Reads contents on this thread. The body of an entry is overwritten when the next one is asked for.
+ *
+ * @param nested where the entries come that are nested in a part: in their place, as compiling
+ *   needs it, because later entries win, or after the rest of the part
+ * @throws RobotsFilterError as `cacheParts` and `PartReader.read`
+ */
+export async function* walk(
+  contents: AsyncIterable<CacheContent | WarningEvent>,
+  reader: PartReader,
+  nested: 'in-place' | 'after',
+  columns?: RecordColumns,
+): AsyncGenerator<Walked> {
+  for await (const part of contents) {
+    if (part.kind === 'warning' || part.kind === 'archive') {
+      yield part;
+      continue;
+    }
+    if (part.kind !== 'names') {
+      for (const event of reader.records(part)) yield asWalked(event, false);
+      continue;
+    }
+    const later: Nested[] = [];
+    for await (const event of reader.files(part)) {
+      if (event.kind === 'entry' || event.kind === 'warning') yield asWalked(event, true);
+      else if (nested === 'after') later.push(event);
+      else yield* walk(nestedParts(event, part, columns), reader, nested, columns);
+    }
+    for (const event of later) {
+      yield* walk(nestedParts(event, part, columns), reader, nested, columns);
+    }
+  }
+}
+
+function asWalked(event: EntryEvent | WarningEvent, isFile: boolean): WalkedEntry | WarningEvent {
+  return event.kind === 'entry' ? { ...event, isFile } : event;
+}
 
 function inputError(path: string, reason: string, cause?: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
@@ -231,7 +296,7 @@ export function nestedParts(
   nested: Nested,
   names: PlaceNames,
   columns: RecordColumns = {},
-): AsyncGenerator<CachePart | WarningEvent> {
+): AsyncGenerator<PlaceNames | RecordPart | WarningEvent> {
   return nested.kind === 'records'
     ? nestedRecordParts(nested, names.access, columns)
     : schemeParts(nested.place, names.access);
@@ -281,16 +346,19 @@ export class PartReader {
    * @throws RobotsFilterError `input` if the process runs out of file descriptors
    */
   async read(part: CachePart, onEvent: (event: CacheEvent) => void): Promise<void> {
-    if (part.kind === 'names') {
-      for await (const event of this.#directories.read(part)) onEvent(event);
-      return;
-    }
-    if (part.kind === 'captures') {
-      await readArchivePart(part, this.#options, onEvent);
-      return;
-    }
-    const kind = recordFileOfPart(part);
-    for (const event of kind.read(part, this.#options.maxBodyBytes)) onEvent(event);
+    if (part.kind === 'captures') await readArchivePart(part, this.#options, onEvent);
+    else if (part.kind === 'names') for await (const event of this.files(part)) onEvent(event);
+    else for (const event of this.records(part)) onEvent(event);
+  }
+
+  /** The events of names, as `read` passes them on. */
+  files(part: PlaceNames): AsyncIterable<EntryEvent | WarningEvent | Nested> {
+    return this.#directories.read(part);
+  }
+
+  /** The events of records, as `read` passes them on. */
+  records(part: RecordPart): Iterable<EntryEvent | WarningEvent> {
+    return recordFileOfPart(part).read(part, this.#options.maxBodyBytes);
   }
 }
 

@@ -10,13 +10,12 @@ import { entryFile } from '../../files/package-file.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MIN_BYTES, type Profile } from '../../protocol/verdict.js';
-import { type ArchiveFile, archiveFilesOf } from '../../sources/archives.js';
 import {
   type Archive,
   type CacheContent,
   type CachePart,
   type CacheWarning,
-  cacheParts,
+  cacheContents,
   nestedParts,
   type RecordColumns,
 } from '../../sources/cache.js';
@@ -117,7 +116,7 @@ export async function compileCache(
     claims: threads > 1 ? new BodyClaims().memory : undefined,
   });
   try {
-    await compilation.compile(cacheContents(paths, options));
+    await compilation.compile(cacheContents(paths, options.followLinks ?? false, options.columns));
   } finally {
     await compilation.close();
   }
@@ -158,24 +157,8 @@ export function partSettings(
   };
 }
 
-/** Yields the contents of caches. Archives that are named one after another are one archive. */
-export async function* cacheContents(
-  paths: readonly string[],
-  { followLinks = false, columns }: CompileCacheOptions,
-): AsyncGenerator<CacheContent> {
-  let files: ArchiveFile[] = [];
-  for (const path of paths) {
-    const found = await archiveFilesOf(path);
-    if (found !== undefined) {
-      files = [...files, ...found];
-      continue;
-    }
-    if (files.length > 0) yield { kind: 'archive', files };
-    files = [];
-    yield* cacheParts(path, followLinks, columns);
-  }
-  if (files.length > 0) yield { kind: 'archive', files };
-}
+/** What is compiled in order: parts, archives, and warnings of what was skipped. */
+type Content = CacheContent | CachePart | WarningEvent;
 
 /** Compiles caches into a table, part by part. Parts are given out and merged in order. */
 class CacheCompilation {
@@ -203,7 +186,7 @@ class CacheCompilation {
   }
 
   /** Compiles parts, and the parts nested in them. */
-  async compile(parts: AsyncGenerator<CacheContent | WarningEvent>): Promise<void> {
+  async compile(parts: AsyncGenerator<Content>): Promise<void> {
     const merges: (() => Promise<void>)[] = [];
     try {
       for (;;) {
@@ -223,9 +206,9 @@ class CacheCompilation {
    * Returns the next part. If reading fails, earlier parts are merged first, for their warnings.
    */
   async #next(
-    parts: AsyncGenerator<CacheContent | WarningEvent>,
+    parts: AsyncGenerator<Content>,
     merges: readonly (() => Promise<void>)[],
-  ): Promise<IteratorResult<CacheContent | WarningEvent>> {
+  ): Promise<IteratorResult<Content>> {
     try {
       return await parts.next();
     } catch (error) {
@@ -235,7 +218,7 @@ class CacheCompilation {
   }
 
   /** Starts compiling a part; returns a function that merges it, to be called in order. */
-  #begin(part: CacheContent | WarningEvent): () => Promise<void> {
+  #begin(part: Content): () => Promise<void> {
     if (part.kind === 'warning') return async () => this.#options.onWarning(part.warning);
     if (part.kind === 'archive') return () => this.#compileArchive(part);
     const mergeable = this.#compiler.compile(part);

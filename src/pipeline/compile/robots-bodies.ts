@@ -8,18 +8,17 @@ import { STANDARD_INPUT } from '../../files/openings.js';
 import type { Authority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
 import { accessResultOf, MIN_BYTES } from '../../protocol/verdict.js';
-import { archiveFilesOf, isArchiveList, isArchiveName } from '../../sources/archives.js';
+import { isArchiveList, isArchiveName } from '../../sources/archives.js';
 import {
   type Archive,
   type ArchivePart,
-  type CacheContent,
   type CacheEntry,
-  cacheParts,
-  type Nested,
-  nestedParts,
+  cacheContents,
   PartReader,
+  type WalkedEntry,
+  walk,
 } from '../../sources/cache.js';
-import type { CacheWarning, WarningEvent } from '../../sources/entry.js';
+import type { CacheWarning } from '../../sources/entry.js';
 import { recordFileOf } from '../../sources/record-files.js';
 import { ArchiveCompilation, type ArchiveTarget } from './archive-compilation.js';
 
@@ -43,7 +42,7 @@ export interface RobotsReading {
   readonly onWarning: (warning: CacheWarning) => void;
 }
 
-/** Ends the reading of a part when nobody wants more. */
+/** Ends the reading of captures when nobody wants more. */
 class Stopped extends Error {}
 
 /**
@@ -59,18 +58,15 @@ export async function eachRobots(
   reading: RobotsReading,
   onRobots: (robots: HeldRobots) => boolean,
 ): Promise<boolean> {
-  const files = await archiveFilesOf(path);
-  const parts =
-    files === undefined
-      ? cacheParts(path, reading.followLinks)
-      : [{ kind: 'archive', files } as const];
-  try {
-    await readParts(parts, path, reading, onRobots);
-    return true;
-  } catch (error) {
-    if (error instanceof Stopped) return false;
-    throw error;
+  const { asOf, followLinks, onWarning } = reading;
+  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
+  for await (const found of walk(cacheContents([path], followLinks), reader, 'after')) {
+    if (found.kind === 'warning') onWarning(found.warning);
+    else if (found.kind === 'archive') {
+      if (!(await eachCaptured(found, reader, onWarning, onRobots))) return false;
+    } else if (isSuccessful(found.entry) && !onRobots(heldAt(found, path))) return false;
   }
+  return true;
 }
 
 /** What holds robots.txt files at a path; `file` is one robots.txt. */
@@ -86,53 +82,13 @@ export async function kindOfHolder(
   return recordFileOf(path) === undefined ? 'file' : 'records';
 }
 
-async function readParts(
-  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
-  path: string,
-  reading: RobotsReading,
-  onRobots: (robots: HeldRobots) => boolean,
-): Promise<void> {
-  const { asOf, onWarning } = reading;
-  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
-  for await (const part of parts) {
-    if (part.kind === 'warning') {
-      onWarning(part.warning);
-      continue;
-    }
-    if (part.kind === 'archive') {
-      await eachCaptured(part, reader, onWarning, (robots) => {
-        if (!onRobots(robots)) throw new Stopped();
-      });
-      continue;
-    }
-    const nested: Nested[] = [];
-    await reader.read(part, (event) => {
-      if (event.kind === 'warning') onWarning(event.warning);
-      else if (event.kind === 'entry') {
-        if (!isSuccessful(event.entry)) return;
-        if (!onRobots(heldAt(event.entry, path, part.kind === 'names'))) {
-          throw new Stopped();
-        }
-      } else if (event.kind === 'records' || event.kind === 'scheme') nested.push(event);
-    });
-    if (part.kind !== 'names') continue;
-    for (const each of nested) {
-      await readParts(nestedParts(each, part), path, reading, onRobots);
-    }
-  }
-}
-
 /** Whether the body is that of a robots.txt, not of an error. */
 function isSuccessful({ status, fetched }: CacheEntry): boolean {
   return (fetched?.access ?? accessResultOf(status)) === 'successful';
 }
 
-/** @param isFile whether the entry is a file of a directory, or else a record */
-function heldAt(
-  { authority, body, source }: CacheEntry,
-  path: string,
-  isFile: boolean,
-): HeldRobots {
+function heldAt({ entry, isFile }: WalkedEntry, path: string): HeldRobots {
+  const { authority, body, source } = entry;
   const stem = path.endsWith('/') ? path.slice(0, -1) : path;
   if (isFile) return { path: `${stem}/${source}`, record: undefined, authority, body };
   const record = Number(source.slice(source.lastIndexOf(':') + 1));
@@ -142,13 +98,15 @@ function heldAt(
 /**
  * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the last
  * capture, redirects followed. The captures are read twice, first to choose, so no body is held.
+ *
+ * @returns false if `onRobots` ended it
  */
 async function eachCaptured(
   archive: Archive,
   reader: PartReader,
   onWarning: RobotsReading['onWarning'],
-  onRobots: (robots: HeldRobots) => void,
-): Promise<void> {
+  onRobots: (robots: HeldRobots) => boolean,
+): Promise<boolean> {
   /** The authorities whose robots.txt is a body, by its number in the order of reading. */
   const authorities = new Map<number, Authority[]>();
   const target: ArchiveTarget = {
@@ -169,14 +127,21 @@ async function eachCaptured(
     },
   );
   let body = FIRST_BODY;
-  for (const part of parts) {
-    await reader.read(part, (event) => {
+  const pass = (part: ArchivePart): Promise<void> =>
+    reader.read(part, (event) => {
       if (event.kind !== 'capture' || event.capture.outcome.kind !== 'body') return;
       const { offset, outcome, source = part.displayPath } = event.capture;
       for (const authority of authorities.get(body++) ?? []) {
         const whole = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-        onRobots({ path: source, record: offset, authority, body: whole });
+        const robots = { path: source, record: offset, authority, body: whole };
+        if (!onRobots(robots)) throw new Stopped();
       }
     });
+  try {
+    for (const part of parts) await pass(part);
+    return true;
+  } catch (error) {
+    if (error instanceof Stopped) return false;
+    throw error;
   }
 }

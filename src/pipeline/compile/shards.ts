@@ -21,13 +21,11 @@ import type { WarningCode } from '../../protocol/robots-file.js';
 import type { AccessResult } from '../../protocol/verdict.js';
 import {
   type Archive,
-  type CacheContent,
-  type CacheEvent,
-  type CachePart,
-  nestedParts,
+  type CacheEntry,
+  cacheContents,
   PartReader,
+  walk,
 } from '../../sources/cache.js';
-import type { WarningEvent } from '../../sources/entry.js';
 import { checkBeginning, checkHeader, damagedTable, type TableHeader } from '../../table/check.js';
 import {
   HEADER_BYTES,
@@ -44,7 +42,7 @@ import {
 } from '../../table/manifest.js';
 import { NAME_STARTS, shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
-import { type CompileCacheOptions, cacheContents, partSettings } from './compile-cache.js';
+import { type CompileCacheOptions, partSettings } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import {
   type CompiledShard,
@@ -131,7 +129,7 @@ async function divide(
   const settings = partSettings(options);
   const partition = new Partition(spill, shards, options, settings);
   try {
-    await partition.add(cacheContents(paths, options));
+    await partition.add(paths);
     await spill.flush();
   } finally {
     await spill.close();
@@ -362,40 +360,19 @@ class Partition {
   }
 
   /** Adds the robots.txt files of caches, in order. */
-  async add(contents: AsyncIterable<CacheContent | WarningEvent>): Promise<void> {
-    for await (const content of contents) {
-      this.#options.signal?.throwIfAborted();
-      if (content.kind === 'warning') this.#options.onWarning(content.warning);
-      else if (content.kind === 'archive') await this.#addArchive(content);
-      else await this.#addPart(content);
-    }
-  }
-
-  async #addPart(part: CachePart): Promise<void> {
-    // What is nested in a part comes before the rest of the part, and takes time to read.
-    const waiting: (() => Promise<void> | void)[] = [];
-    const handle = (event: CacheEvent): void => {
-      if (event.kind === 'warning') waiting.push(() => this.#options.onWarning(event.warning));
-      else if (event.kind === 'entry') this.#takeEntry(event, waiting);
-      else if (event.kind === 'records' || event.kind === 'scheme') {
-        if (part.kind !== 'names') throw new Error('only names have nested parts');
-        waiting.push(() => this.add(nestedParts(event, part, this.#options.columns)));
-      } else throw new Error(`a part of ${part.kind} has a ${event.kind}`);
-    };
-    try {
-      await this.#reader.read(part, handle);
-    } finally {
-      for (const step of waiting) await step();
+  async add(paths: readonly string[]): Promise<void> {
+    const { followLinks = false, columns, onWarning, signal } = this.#options;
+    const contents = cacheContents(paths, followLinks, columns);
+    for await (const found of walk(contents, this.#reader, 'in-place', columns)) {
+      signal?.throwIfAborted();
+      if (found.kind === 'warning') onWarning(found.warning);
+      else if (found.kind === 'archive') await this.#addArchive(found);
+      else this.#addEntry(found.entry);
       await this.#spill.relieve();
     }
   }
 
-  /** Takes an entry, whose body the next one overwrites. */
-  #takeEntry(
-    { entry }: Extract<CacheEvent, { kind: 'entry' }>,
-    waiting: (() => Promise<void> | void)[],
-  ): void {
-    const { authority, body, source, status, fetched } = entry;
+  #addEntry({ authority, body, source, status, fetched }: CacheEntry): void {
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
     if (fetched?.stale === true) {
@@ -404,8 +381,7 @@ class Partition {
     }
     checkAuthority(authority, source);
     const details = { source, status, access: fetched?.access, date: fetched?.respondedAt };
-    const bytes = encodeEntry({ authority, details, body });
-    waiting.push(() => this.#spill.add(shard, bytes));
+    this.#spill.add(shard, encodeEntry({ authority, details, body }));
     this.files++;
   }
 
@@ -421,7 +397,6 @@ class Partition {
     const compilation = new ArchiveCompilation(archive, target, onWarning);
     const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
     await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
-    await this.#spill.relieve();
   }
 
   #addFound(authority: Authority, { body, source, date }: AddedFile): void {

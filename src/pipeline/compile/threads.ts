@@ -13,90 +13,59 @@ import type { ThreadResult } from './thread.js';
 const PARTS_AT_HAND = 2;
 
 /**
- * Threads that compile parts of caches.
+ * Threads that compile, whatever the tasks are.
  *
- * Invariant: every part is compiled or fails. When any thread ends, all waiting parts fail, because
- * a part in the queue of a thread that dies while it starts would wait for ever.
+ * Invariant: every task ends or fails. When any thread ends, all waiting tasks fail, because a task
+ * in the queue of a thread that dies while it starts would wait for ever.
  */
-export class CompileThreads {
-  /** Number of parts that keep all threads busy. */
-  readonly capacity: number;
-  readonly #contents: TableContents;
-  readonly #piscina: Piscina<CachePart, ThreadResult>;
-  readonly #mergers = new Map<number, PartMerger>();
-  #isRunning = false;
-  /** Functions that fail the waiting parts. */
+class TaskThreads<Task, Result> {
+  readonly #piscina: Piscina<Task, Result>;
+  readonly #remedy: string;
+  /** Functions that fail the waiting tasks. */
   readonly #waiting = new Set<(reason: unknown) => void>();
   #hasEnded = false;
-  /** Why a thread ended, from the error of its first part. */
+  /** Why a thread ended: the error of its first task, or its own. */
   #reason: unknown;
 
-  /** @param entry the file that the threads load */
-  constructor(
-    contents: TableContents,
-    options: PartCompilerOptions,
-    threads: number,
-    entry = entryFile('compile'),
-  ) {
-    this.capacity = PARTS_AT_HAND * threads;
-    this.#contents = contents;
+  /** @param remedy for a thread that throws or dies */
+  constructor(options: ConstructorParameters<typeof Piscina>[0], threads: number, remedy: string) {
+    this.#remedy = remedy;
     const Pool = loadPiscina();
-    this.#piscina = new Pool<CachePart, ThreadResult>({
-      filename: entry ?? null,
+    this.#piscina = new Pool<Task, Result>({
+      ...options,
       minThreads: threads,
       maxThreads: threads,
-      concurrentTasksPerWorker: PARTS_AT_HAND,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
-      workerData: options,
     });
     this.#piscina.on('workerDestroy', () => {
       this.#hasEnded = true;
-      // The thread's own parts fail first, with the reason.
+      // The thread's own tasks fail first, with the reason.
       setImmediate(() => this.#giveUp());
     });
-    // `workerDestroy` reports a thread that dies without a part.
-    this.#piscina.on('error', () => {});
+    // A thread that dies without a task. `workerDestroy` follows.
+    this.#piscina.on('error', (error) => {
+      this.#reason ??= error;
+    });
   }
 
-  /** Number of parts that are being compiled, or wait to be compiled. */
+  /** Number of tasks that are worked on, or wait. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
-  get isRunning(): boolean {
-    return this.#isRunning;
-  }
-
-  /**
-   * Compiles a part. Transfers its buffer; don't touch it afterwards.
-   *
-   * @throws RobotsFilterError `worker` if the thread throws, or any thread dies
-   */
-  async compile(part: CachePart): Promise<MergeablePart> {
-    let result: ThreadResult;
+  /** @throws RobotsFilterError `worker` if the thread throws, or any thread dies */
+  async run(task: Task, transferList: ArrayBuffer[] = []): Promise<Result> {
     try {
-      result = await this.#run(part);
+      return await this.#run(task, transferList);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new RobotsFilterError(
-        'worker',
-        `a compiling thread failed: ${reason}. This is an error in robots-filter: please report it with the robots.txt files at hand`,
-        { cause },
-      );
+      const message = `a compiling thread failed: ${reason}. ${this.#remedy}`;
+      throw new RobotsFilterError('worker', message, { cause });
     }
-    this.#isRunning = true;
-    const merger = this.#mergers.get(result.thread) ?? new PartMerger(this.#contents);
-    this.#mergers.set(result.thread, merger);
-    // Received at once: the parts of a thread arrive in the thread's order, which may differ from
-    // the cache's.
-    merger.receive(result.compiled.table);
-    return { compiled: result.compiled, merger };
   }
 
-  #run(part: CachePart): Promise<ThreadResult> {
-    const transferList = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
+  #run(task: Task, transferList: ArrayBuffer[]): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
       if (this.#hasEnded) {
@@ -104,7 +73,7 @@ export class CompileThreads {
         return;
       }
       this.#piscina
-        .run(part, { transferList })
+        .run(task, { transferList })
         .finally(() => this.#waiting.delete(reject))
         .then(resolve, (reason: unknown) => {
           if (this.#hasEnded) this.#reason ??= reason;
@@ -124,6 +93,68 @@ export class CompileThreads {
   }
 }
 
+/** Threads that compile parts of caches. */
+export class CompileThreads {
+  /** Number of parts that keep all threads busy. */
+  readonly capacity: number;
+  readonly #contents: TableContents;
+  readonly #threads: TaskThreads<CachePart, ThreadResult>;
+  readonly #mergers = new Map<number, PartMerger>();
+  #isRunning = false;
+
+  /** @param entry the file that the threads load */
+  constructor(
+    contents: TableContents,
+    options: PartCompilerOptions,
+    threads: number,
+    entry = entryFile('compile'),
+  ) {
+    this.capacity = PARTS_AT_HAND * threads;
+    this.#contents = contents;
+    this.#threads = new TaskThreads(
+      {
+        filename: entry ?? null,
+        concurrentTasksPerWorker: PARTS_AT_HAND,
+        workerData: options,
+      },
+      threads,
+      'This is an error in robots-filter: please report it with the robots.txt files at hand',
+    );
+  }
+
+  /** Number of parts that are being compiled, or wait to be compiled. */
+  get waiting(): number {
+    return this.#threads.waiting;
+  }
+
+  /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /**
+   * Compiles a part. Transfers its buffer; don't touch it afterwards.
+   *
+   * @throws RobotsFilterError as `TaskThreads.run`
+   */
+  async compile(part: CachePart): Promise<MergeablePart> {
+    const buffers = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
+    const { thread, compiled } = await this.#threads.run(part, buffers);
+    this.#isRunning = true;
+    const merger = this.#mergers.get(thread) ?? new PartMerger(this.#contents);
+    this.#mergers.set(thread, merger);
+    // Received at once: the parts of a thread arrive in the thread's order, which may differ from
+    // the cache's.
+    merger.receive(compiled.table);
+    return { compiled, merger };
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+}
+
 /**
  * Compiles shards on threads, one shard on each at a time.
  *
@@ -131,41 +162,25 @@ export class CompileThreads {
  */
 export async function compileOnThreads(
   tasks: readonly ShardTask[],
-  threads: number,
+  count: number,
   signal: AbortSignal,
 ): Promise<CompiledShard[]> {
-  const Pool = loadPiscina();
-  const piscina = new Pool<ShardTask, CompiledShard | ShardFailure>({
-    filename: entryFile('compile') ?? null,
-    minThreads: threads,
-    maxThreads: threads,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    recordTiming: false,
-  });
+  const threads = new TaskThreads<ShardTask, CompiledShard | ShardFailure>(
+    { filename: entryFile('compile') ?? null },
+    count,
+    'If memory ran out, use more shards or fewer --threads; otherwise this is an error in robots-filter: please report it with the robots.txt files at hand',
+  );
   try {
     return await new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
       if (signal.aborted) reject(signal.reason);
-      // A thread that dies while it starts takes its task with it: the task would wait for ever.
-      piscina.on('error', reject);
-      piscina.on('workerDestroy', () =>
-        setImmediate(() => reject(new Error('a thread has ended'))),
-      );
-      Promise.all(tasks.map(async (task) => resultOf(await piscina.run(task)))).then(
+      Promise.all(tasks.map(async (task) => resultOf(await threads.run(task)))).then(
         resolve,
         reject,
       );
     });
-  } catch (cause) {
-    if (cause instanceof RobotsFilterError || signal.aborted) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RobotsFilterError(
-      'worker',
-      `a compiling thread failed: ${reason}. If memory ran out, use more shards or fewer --threads; otherwise this is an error in robots-filter: please report it with the robots.txt files at hand`,
-      { cause },
-    );
   } finally {
-    await piscina.destroy();
+    await threads.close();
   }
 }
 

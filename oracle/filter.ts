@@ -96,7 +96,7 @@ export class Oracle {
     const { output, agents } = this.#question;
     const text = this.#isJson ? rewritten(written) : written;
     const hasReturn = !this.#isJson && ended && text.endsWith('\r');
-    const record = this.#isJson ? unfolded(text) : hasReturn ? text.slice(0, -1) : text;
+    const record = hasReturn ? text.slice(0, -1) : text;
     const lineEnd = hasReturn ? '\r\n' : '\n';
     const refusal = this.#refusal(text.trim());
     const reading: Reading =
@@ -129,9 +129,8 @@ export class Oracle {
       return { output: `${words}\t${shown}${columns}${isCut ? '\n' : lineEnd}`, verdict };
     }
     if (isCut || refusal !== undefined || reason === 'no-object' || reason === 'no-json') {
-      const beginning = refusal === undefined ? record : onOneLine(text.trim());
       const unit = numberedBy(this.#question.format);
-      const shown = `,"${unit}":${line},"input":"${shownInput(beginning)}"}`;
+      const shown = `,"${unit}":${line},"input":"${shownInput(record)}"}`;
       return { output: `{${this.#members(judgements)}${shown}\n`, verdict };
     }
     return { output: this.#annotated(record, judgements) + lineEnd, verdict };
@@ -278,32 +277,6 @@ function leniently(text: string): string {
   return ['tru', '01', '1.', '-', 'nul'].includes(text.slice(5, comma))
     ? `{"a":0${text.slice(comma)}`
     : text;
-}
-
-/**
- * A JSON value on one line: if it has a line break, without the white space outside its strings.
- */
-function unfolded(text: string): string {
-  const record = text.trim();
-  if (!record.includes('\n') && !record.includes('\r')) return record;
-  let result = '';
-  let inString = false;
-  for (let at = 0; at < record.length; at++) {
-    const character = record.charAt(at);
-    if (inString) {
-      if (character === '\\') result += character + record.charAt(++at);
-      else result += character;
-      if (character === '"') inString = false;
-    } else if (!' \t\r\n'.includes(character)) {
-      result += character;
-      inString = character === '"';
-    }
-  }
-  return result;
-}
-
-function onOneLine(text: string): string {
-  return text.slice(0, SHOWN).replaceAll('\n', ' ').replaceAll('\r', ' ');
 }
 
 /** The beginning of an invalid record, as the inside of a JSON string. */

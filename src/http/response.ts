@@ -1,7 +1,7 @@
 /** Heads of HTTP responses: status, fields, and which of them frame the body. */
 
 import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../base/ascii.js';
-import { isWhiteSpace } from '../base/characters.js';
+import { isDigits, isWhiteSpace } from '../base/characters.js';
 import { contentEncodings } from './body.js';
 
 /**
@@ -121,17 +121,12 @@ function statusOf(head: Buffer): number | undefined {
   while (line[at] === ' ') at++;
   const digits = line.slice(at, at + 3);
   // `HTTP/1.1 200OK` has one reading, a fourth digit has two.
-  if (isDigit(line[at + 3] ?? '')) return undefined;
-  for (const digit of digits) if (!isDigit(digit)) return undefined;
-  return digits.length === 3 && digits >= '100' ? Number(digits) : undefined;
-}
-
-function isDigit(character: string): boolean {
-  return character >= '0' && character <= '9';
+  if (isDigits(line[at + 3] ?? '')) return undefined;
+  return digits.length === 3 && isDigits(digits) && digits >= '100' ? Number(digits) : undefined;
 }
 
 /** The values of all fields with a name, joined by commas (RFC 9110 section 5.3). */
-export function fieldValue(head: ResponseHead, name: string): string | undefined {
+function fieldValue(head: ResponseHead, name: string): string | undefined {
   const values = head.fields.filter((field) => field.name === name).map(({ value }) => value);
   return values.length === 0 ? undefined : values.join(', ');
 }
@@ -256,7 +251,7 @@ function blankLine(header: Buffer): number {
  * line that begins with white space continues the field before it (RFC 9112 section 5.2). Lines
  * without a colon are left out. CR and NUL within a value count as spaces (RFC 9110 section 5.5).
  */
-export function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
+function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
   const fields: Field[] = [];
   // Joined at the end: a header may fold one value into a hundred thousand lines.
   let lines: string[] = [];

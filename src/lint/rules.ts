@@ -11,7 +11,7 @@ export type Severity = 'error' | 'warning' | 'note';
 export const SEVERITIES: readonly Severity[] = ['error', 'warning', 'note'];
 
 /** What a rule of the linter looks for. */
-export interface LintRule {
+interface LintRule {
   readonly severity: Severity;
   /** What the rule reports, in one sentence. */
   readonly description: string;
@@ -32,7 +32,7 @@ function note(description: string): LintRule {
 }
 
 /** All rules of the linter by their stable names, in the order of docs/lint.md. */
-export const LINT_RULES = {
+const LINT_RULES = {
   'another-format': error('The file is binary, compressed, JSON or of another format.'),
   html: error('The file is a web page.'),
   'utf-16': error('The file is UTF-16.'),

@@ -1,5 +1,6 @@
 /** Writes a Parquet file that has the columns of another and more. */
 
+import { isDigits } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isObject } from '../base/maps.js';
 import {
@@ -374,15 +375,14 @@ function endOfList(value: string, key: string): number | undefined {
 
 /** Names in Avro have letters, digits and underscores, and begin with no digit. */
 function isAvroName(name: string): boolean {
-  const isDigit = (character: string) => character >= '0' && character <= '9';
   const isLetter = (character: string) =>
     (character >= 'a' && character <= 'z') ||
     (character >= 'A' && character <= 'Z') ||
     character === '_';
   return (
     name !== '' &&
-    !isDigit(name.charAt(0)) &&
-    [...name].every((character) => isLetter(character) || isDigit(character))
+    !isDigits(name.charAt(0)) &&
+    [...name].every((character) => isLetter(character) || isDigits(character))
   );
 }
 

@@ -16,7 +16,7 @@ import {
   QUOTE,
   SPACE,
 } from '../base/ascii.js';
-import { isWhiteSpace } from '../base/characters.js';
+import { isDigit, isWhiteSpace } from '../base/characters.js';
 import { isObject } from '../base/maps.js';
 import { findMagic } from '../files/magic.js';
 import { MISDECODED, unsupportedBody } from '../files/unsupported-formats.js';
@@ -394,13 +394,9 @@ function plainStringEnd(line: Buffer, start: number): number | undefined {
 /** Offset after the whole number that begins at `start`; `undefined` if there is none. */
 function digitsEnd(line: Buffer, start: number): number | undefined {
   let end = start;
-  while (end < line.length && isDigit(line[end] as number)) end++;
+  while (end < line.length && isDigit(line[end])) end++;
   if (end === start || end - start > MAX_DIGITS) return undefined;
   return line[start] === DIGIT_0 && end - start > 1 ? undefined : end;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte < DIGIT_0 + 10;
 }
 
 /** Something about a body that counts all the same. */

@@ -58,7 +58,7 @@ export type CaptureOutcome =
 const ROBOTS_PATH = '/robots.txt';
 
 /** A URL in the form in which captures are compared. */
-export interface CaptureUrl {
+interface CaptureUrl {
   readonly href: string;
   /** Whether the URL is the URL of the robots.txt of an authority. */
   readonly isRobots: boolean;
@@ -179,7 +179,7 @@ function schemeOf(uri: string): string {
 /** The kinds of packed captures. */
 export const KIND_BODY = 0;
 export const KIND_REDIRECT = 1;
-export const KIND_REVISIT = 2;
+const KIND_REVISIT = 2;
 export const KIND_UNMODIFIED = 3;
 export const KIND_ACCESS = 4;
 /** A capture that was left out; only its URL and its offset are known. */

@@ -167,7 +167,7 @@ function unfolded(value: string): string {
 }
 
 /** Milliseconds since 1970 of a WARC-Date (UTC, fractions to the microsecond), or NaN. */
-export function parseWarcDate(text: string): number {
+function parseWarcDate(text: string): number {
   if (text.length < 'YYYY-MM-DD'.length || text.length > 40) return Number.NaN;
   const isDay = text.length === 'YYYY-MM-DD'.length;
   if (text.charAt(4) !== '-' || (!isDay && (text.charAt(10) !== 'T' || !text.endsWith('Z')))) {

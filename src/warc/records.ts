@@ -84,7 +84,7 @@ export class DamageSearch {
 const MAX_REWINDS = 1000;
 
 /** Consecutive bytes of a WARC file, decompressed. */
-export interface Piece {
+interface Piece {
   readonly bytes: Buffer;
   /** The offset of the first byte, or of the gzip member or zstd frame. */
   readonly offset: number;

@@ -132,14 +132,14 @@ export async function* cacheContents(
   if (files.length > 0) yield { kind: 'archive', files };
 }
 
-/** What a walk finds: an entry, something skipped, or WARC files, whose captures it does not read. */
+/** What a walk finds: an entry, something skipped, or WARC files. It does not read captures. */
 export type Walked = WalkedEntry | WarningEvent | Archive;
 
 /** An entry, and whether it is a file of a directory, or else a record. */
 export type WalkedEntry = EntryEvent & { readonly isFile: boolean };
 
 /**
- * Reads contents on this thread. The body of an entry is overwritten when the next one is asked for.
+ * Reads contents on this thread. The next entry overwrites the body of the one before.
  *
  * @param nested where the entries come that are nested in a part: in their place, as compiling
  *   needs it, because later entries win, or after the rest of the part

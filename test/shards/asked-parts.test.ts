@@ -188,7 +188,7 @@ describe('the filter reads of a table in shards', () => {
       expect(stderr).toContain('part-00000.table: missing, and manifest.json names it');
     }
     // An input whose end has not come may be long.
-    const { stderr } = await place.shellAlone(`{ cat url.txt; sleep 1; } | $rf --table ${few}`);
+    const { stderr } = await place.shellAlone(`{ cat url.txt; sleep 4; } | $rf --table ${few}`);
     expect(stderr).toContain('part-00000.table: missing, and manifest.json names it');
   });
 

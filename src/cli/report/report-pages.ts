@@ -455,7 +455,7 @@ function undecidedHosts(agents: readonly AgentDifferences[]): Block[] {
 
 // ---- The parts of a page. Only the functions from here on make Html.
 
-/** What has been escaped. Only this file makes it: any other text is escaped when it is shown. */
+/** Escaped text. Only the functions below make it: other text is escaped when it is shown. */
 class Html {
   readonly source: string;
   constructor(source: string) {

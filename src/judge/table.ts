@@ -343,7 +343,7 @@ export class TableJudge {
         table: shard.table,
         anyHost: 0,
         tokenNumber: (token: string) => shard.view.tokenNumber(token),
-        shards: shards.length > 1 ? queryTablesIn(bank, shards) : [],
+        shards: queryTablesIn(bank, shards),
         checkAgent,
       };
       return { session: new Session(bank.arena), target };

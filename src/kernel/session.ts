@@ -95,10 +95,7 @@ export interface JudgeTarget {
   readonly anyHost: number;
   /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
   tokenNumber(token: string): number;
-  /**
-   * The shards of the table, undefined for one that is not in memory; none, the default, for a
-   * table in one piece.
-   */
+  /** The table's shards, undefined for one that is not in memory. Default: the target alone. */
   readonly shards?: readonly (QueryTable | undefined)[];
   /** Number of shards, if the outcomes are the shards of hosts and not verdicts. */
   readonly addedShards?: number | undefined;
@@ -473,18 +470,18 @@ export class Session {
   }
 
   #encode(asks: QuerySettings, target: JudgeTarget): Asked {
-    const { shards = [], addedShards } = target;
+    const { shards = [target], addedShards } = target;
     const settings: QuerySettings = {
       ...asks,
       google: target.profile === 'google',
       anyHost: target.anyHost,
-      shards: addedShards ?? shards.length,
+      // One shard needs no look-up of the shard of a host.
+      shards: addedShards ?? (shards.length > 1 ? shards.length : 0),
       addsShard: addedShards !== undefined,
     };
-    const tables = shards.length === 0 ? [target] : shards;
-    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
+    const region = this.#arena.take(shardQueryBytes(settings, shards.length));
     try {
-      const { query, bytes } = encodeShardQueries(settings, region.address, tables);
+      const { query, bytes } = encodeShardQueries(settings, region.address, shards);
       const { buffer } = this.#arena.memory;
       new Uint8Array(buffer).set(bytes, region.address);
       const words = new Uint32Array(buffer, region.address, region.bytes / 4);

@@ -73,7 +73,7 @@ export class ColumnJudge {
       table: first.table,
       anyHost: 0,
       tokenNumber: first.tokenNumber,
-      shards: tables.length > 1 ? tables : [],
+      shards: tables,
       addedShards: served.addedShards,
       checkAgent: (agent) => first.view.checkAgent(agent),
     };

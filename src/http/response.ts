@@ -264,7 +264,7 @@ function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
   for (let start = next; start < header.length; start = next) {
     next = endOfLine(header, start);
     if (hasField && (header[start] === SPACE || header[start] === TAB)) {
-      if (name !== '') lines.push(textOf(header, start, next));
+      if (name !== '') lines.push(trimmedText(header, start, next));
       continue;
     }
     let colon = start;
@@ -274,10 +274,10 @@ function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
     hasField = true;
     // Few lines begin like a name, so few are turned into strings.
     name = names.find((each) => mayBe(header, start, each))
-      ? textOf(header, start, colon).toLowerCase()
+      ? trimmedText(header, start, colon).toLowerCase()
       : '';
     if (!names.includes(name)) name = '';
-    lines = name === '' ? [] : [textOf(header, colon + 1, next)];
+    lines = name === '' ? [] : [trimmedText(header, colon + 1, next)];
   }
   close();
   return fields;
@@ -312,7 +312,7 @@ export function lengthOf(text: string): number | undefined {
 }
 
 /** The text between two offsets without white space at its ends. */
-export function textOf(bytes: Buffer, start: number, end: number): string {
+export function trimmedText(bytes: Buffer, start: number, end: number): string {
   let first = start;
   let last = end;
   while (first < last && isWhiteSpace(bytes[first])) first++;

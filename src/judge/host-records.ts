@@ -34,7 +34,7 @@ interface AgentGroups {
 }
 
 /** Answers from a table what the robots.txt of a URL's host says beside its verdicts. */
-export class HostRecords {
+export class HostAnswers {
   readonly #view: TableView;
   readonly #profile: Profile;
   readonly #name: string;
@@ -98,7 +98,7 @@ export class HostRecords {
   }
 
   /** @throws RobotsFilterError `usage` if the table has no records */
-  checkRecords(): void {
+  requireRecords(): void {
     if (!this.#view.hasRecords) {
       throw new RobotsFilterError(
         'usage',
@@ -108,7 +108,7 @@ export class HostRecords {
   }
 
   #recordsOf(authority: TableAuthority | undefined): readonly TableRecord[] {
-    this.checkRecords();
+    this.requireRecords();
     return authority === undefined ? [] : this.#view.recordsOf(authority).records;
   }
 }

@@ -16,7 +16,7 @@ import type { Rule } from '../protocol/robots-file.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
 import type { Profile, Verdict } from '../protocol/verdict.js';
 import type { VerifiedTable } from '../verify/verify-table.js';
-import { HostRecords } from './host-records.js';
+import { HostAnswers } from './host-records.js';
 import { readTable } from './open-table.js';
 import { type PlacedShard, placeTable, queryTablesIn, type TableMemory } from './table-memory.js';
 
@@ -51,7 +51,7 @@ export class Table {
   readonly #memory: TableMemory;
   readonly #name: string;
   #tableJudge: TableJudge | undefined;
-  #hostRecords: HostRecords | undefined;
+  #hostRecords: HostAnswers | undefined;
 
   static {
     memoryOf = (table) => table.#memory;
@@ -270,8 +270,8 @@ export class Table {
     return passing();
   }
 
-  get #records(): HostRecords {
-    this.#hostRecords ??= new HostRecords(this.#memory.view, this.profile, this.#name);
+  get #records(): HostAnswers {
+    this.#hostRecords ??= new HostAnswers(this.#memory.view, this.profile, this.#name);
     return this.#hostRecords;
   }
 

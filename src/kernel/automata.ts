@@ -263,7 +263,7 @@ interface Segment {
 }
 
 /** A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form. */
-export interface Pattern {
+export interface CanonicalPattern {
   /**
    * Specificity: length in canonical form, including each `*` and a final `$` (spec notes, note B).
    */
@@ -287,8 +287,8 @@ export interface Pattern {
 export function patternsOf(
   rules: readonly Pick<Rule, 'allow' | 'pattern'>[],
   profile: Profile,
-): Pattern[][] {
-  const patterns: Pattern[][] = rules.map(() => []);
+): CanonicalPattern[][] {
+  const patterns: CanonicalPattern[][] = rules.map(() => []);
   if (rules.length === 0) return patterns;
   const places = new RulePlaces(Buffer.concat(rules.map(({ pattern }) => pattern)));
   let at = 0;
@@ -308,7 +308,7 @@ export function patternsOf(
 }
 
 /** The pattern of an item; see `readPattern` of kernel/assembly/compile/patterns.ts. */
-function patternAt(memory: RuleMemory, item: number): Pattern {
+function patternAt(memory: RuleMemory, item: number): CanonicalPattern {
   const start = memory.word(item + ITEM_START);
   const form = memory.bytes.slice(start, memory.word(item + ITEM_END));
   const prefixBytes = memory.word(item + ITEM_PREFIX_END) - start;

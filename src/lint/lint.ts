@@ -17,7 +17,7 @@ import { type AgentNames, agentNames, type CheckContext, listedLines, quoted } f
 import { checkEncoding, checkFormat } from './checks/encoding.js';
 import { checkGroups, checkUserAgents } from './checks/groups.js';
 import { checkPatterns } from './checks/patterns.js';
-import { checkInvisible, checkPreferences, checkRecords } from './checks/records.js';
+import { checkInvisible, checkKeys, checkPreferences } from './checks/records.js';
 import {
   contentSpan,
   type DocumentGroup,
@@ -90,7 +90,7 @@ const SCHEMES = ['https://', 'http://', 'https:/', 'http:/', 'https:', 'http:'];
 const CHECKS = [
   checkInvisible,
   checkTemplates,
-  checkRecords,
+  checkKeys,
   checkUserAgents,
   checkGroups,
   checkPatterns,

@@ -479,11 +479,6 @@ export class AddedValues {
     this.column = column;
   }
 
-  /** Number of rows so far. */
-  get count(): number {
-    return this.#count;
-  }
-
   /** Adds a row; `undefined` becomes null. */
   add(value: string | number | undefined): void {
     if (value !== this.#last) {

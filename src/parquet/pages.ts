@@ -41,7 +41,7 @@ const MAX_HEADER = 16 * 1024 * 1024;
 const HEADER_BYTES = 1024;
 
 /** Reads bytes of a file by their position. */
-export interface PositionalReader {
+interface PositionalReader {
   /** Reads bytes, which are valid until the next call. */
   read(offset: number, bytes: number): Promise<Uint8Array>;
 }
@@ -161,7 +161,7 @@ function dictionaryOf(leaf: Leaf, header: ThriftStruct, page: Uint8Array): Plain
 }
 
 /** A page as stored in the file. */
-export interface RawPage {
+interface RawPage {
   readonly leaf: Leaf;
   readonly codec: Codec;
   readonly header: ThriftStruct;

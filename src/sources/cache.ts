@@ -43,8 +43,8 @@ import {
   type FileAccess,
   type FilePath,
   openFile,
-  readBody,
   readChunks,
+  readFileBody,
   realPath,
   type Skip,
   skipOf,
@@ -52,6 +52,7 @@ import {
 import {
   authorityOfFile,
   authorityOfName,
+  byteNamesIn,
   type EntryItem,
   type Item,
   isIgnored,
@@ -59,7 +60,6 @@ import {
   itemOfBody,
   join,
   type LongItem,
-  listNames,
   type Nested,
   NO_FILE,
   type PendingEntry,
@@ -132,14 +132,15 @@ export async function* cacheContents(
   if (files.length > 0) yield { kind: 'archive', files };
 }
 
-/** What a walk finds: an entry, something skipped, or WARC files. It does not read captures. */
+/** What a walk finds: an entry, something skipped, or WARC files, which it does not read. */
 export type Walked = WalkedEntry | WarningEvent | Archive;
 
 /** An entry, and whether it is a file of a directory, or else a record. */
 export type WalkedEntry = EntryEvent & { readonly isFile: boolean };
 
 /**
- * Reads contents on this thread. The next entry overwrites the body of the one before.
+ * Reads contents on this thread. Use the body of an entry before you ask for the next entry, which
+ * overwrites the body.
  *
  * @param nested where the entries come that are nested in a part: in their place, as compiling
  *   needs it, because later entries win, or after the rest of the part
@@ -192,6 +193,8 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
  * a file. In a directory only regular files are read. The path itself may also be a pipe of
  * records.
  *
+ * @param followLinks whether symbolic links may lead out of the directory; those that stay inside
+ *   are always followed
  * @param columns the columns of Parquet files
  * @throws RobotsFilterError `input` if the path is missing, unreadable or of another kind, if a
  *   file of records cannot be read to its end, or if the process runs out of file descriptors
@@ -222,7 +225,7 @@ async function* directoryParts(
   let boundary: Buffer;
   try {
     boundary = await realPath(path);
-    names = await listNames(path);
+    names = await byteNamesIn(path);
   } catch (error) {
     throw unreadable(path, error);
   }
@@ -241,7 +244,7 @@ async function* directoryParts(
   yield* splitNames(others, place, access);
 }
 
-/** The archive that a name of `listNames` stands for. */
+/** The archive that a name of `byteNamesIn` stands for. */
 function archiveFile(byteName: string, place: Place, { boundary }: FileAccess): ArchiveFile[] {
   const name = decodeName(byteName);
   if (name === undefined || isIgnored(name)) return [];
@@ -378,7 +381,7 @@ const ARC = `The name marks an ARC file, which is not read; skipped. ${ARC_ADVIC
 const TOO_DEEP =
   'Files of records and archives are read at the top of the directory only; skipped.';
 
-/** Makes the item for a name of `listNames`. Reads the file if it is a short robots.txt. */
+/** Makes the item for a name of `byteNamesIn`. Reads the file if it is a short robots.txt. */
 async function itemAt(listed: string, place: Place, context: ReadContext): Promise<Item> {
   const isDirectory = listed.endsWith('/');
   const byteName = isDirectory ? listed.slice(0, -1) : listed;
@@ -412,7 +415,7 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
     );
   }
   const limit = bodyLimit(context.options.maxBodyBytes);
-  const body = await readBody(path, context.access, limit, SHORT_BODY);
+  const body = await readFileBody(path, context.access, limit, SHORT_BODY);
   if (body.kind === 'directory') return directoryItem(body.path, name, place, context);
   if (body.kind === 'missing') return skipped(displayPath, 'unreadable', VANISHED);
   if (authority === undefined) return skipped(displayPath, 'not-a-host', NOT_A_HOST);
@@ -446,7 +449,7 @@ async function readLong(
   { access, options }: ReadContext,
 ): Promise<EntryItem | WarningEvent> {
   const limit = bodyLimit(options.maxBodyBytes);
-  const body = await readBody(path, access, limit, limit);
+  const body = await readFileBody(path, access, limit, limit);
   if (body.kind === 'body') {
     const item = itemOfBody(body.bytes, displayPath, pending);
     return item.kind === 'entry' ? item : skipEvent(item.displayPath, item.skip);
@@ -473,7 +476,7 @@ async function* schemeParts(
 ): AsyncGenerator<PlaceNames | WarningEvent> {
   let names: readonly string[];
   try {
-    names = await listNames(place.path);
+    names = await byteNamesIn(place.path);
   } catch (error) {
     yield skipEvent(place.displayPath, skipOf(error));
     return;
@@ -571,7 +574,7 @@ async function readHostDirectory(
 
   const robotsPath = join(path, ROBOTS_TXT);
   const robotsDisplayPath = `${displayPath}/${ROBOTS_TXT}`;
-  const body = await readBody(robotsPath, access, bodyLimit(options.maxBodyBytes), SHORT_BODY);
+  const body = await readFileBody(robotsPath, access, bodyLimit(options.maxBodyBytes), SHORT_BODY);
   if (body.kind === 'missing') {
     if (withoutCopy === undefined) return emptyItem(path, displayPath);
     return withoutCopy.access === 'successful'
@@ -595,7 +598,7 @@ async function readHostDirectory(
 async function emptyItem(path: FilePath, displayPath: string): Promise<Item> {
   let names: string[];
   try {
-    names = await listNames(path);
+    names = await byteNamesIn(path);
   } catch (error) {
     return { kind: 'skipped', displayPath, skip: skipOf(error) };
   }
@@ -651,7 +654,7 @@ async function readFetchState(
   const recordPath = join(path, FETCH_STATE);
   if (!access.concurrent && !exists(recordPath)) return undefined;
   const limit = LONGEST_FETCH_STATE;
-  const body = await readBody(recordPath, access, limit + 1, limit);
+  const body = await readFileBody(recordPath, access, limit + 1, limit);
   switch (body.kind) {
     case 'missing':
       return undefined;

@@ -87,11 +87,6 @@ export interface CacheWarning {
 
 /** Options for reading a cache. */
 export interface CacheOptions {
-  /**
-   * Whether symbolic links may lead out of the robots directory. Default false. Links that stay
-   * inside are always followed.
-   */
-  readonly followLinks?: boolean;
   /** The parsing limit in bytes (RFC 9309 section 2.5); may be `Infinity`. */
   readonly maxBodyBytes: number;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */

@@ -71,12 +71,12 @@ interface Missing {
   readonly kind: 'missing';
 }
 
-export interface Body {
+export interface FileBody {
   readonly kind: 'body';
   readonly bytes: Uint8Array;
 }
 
-/** A body that is too long for this call of `readBody`. */
+/** A body that is too long for this call of `readFileBody`. */
 export interface LongBody {
   readonly kind: 'long';
 }
@@ -252,12 +252,12 @@ function isChanged({ descriptor, length, written }: OpenFile): boolean {
  * @param limit number of bytes of the file that count; the rest is not read
  * @param most if more bytes than this count, nothing is read, and the result is a LongBody
  */
-export async function readBody(
+export async function readFileBody(
   path: FilePath,
   access: FileAccess,
   limit: number,
   most: number,
-): Promise<Body | LongBody | Directory | Missing | Skip> {
+): Promise<FileBody | LongBody | Directory | Missing | Skip> {
   const file = await openFile(path, access);
   if (file.kind !== 'file') return file;
   try {

@@ -17,8 +17,8 @@ import type {
 } from './entry.js';
 import { FETCH_STATE } from './fetch-state.js';
 import {
-  type Body,
   type FileAccess,
+  type FileBody,
   type FilePath,
   type LongBody,
   type Skip,
@@ -95,9 +95,9 @@ export function skipped(displayPath: string, code: CacheWarningCode, message: st
   return { kind: 'skipped', displayPath, skip: { kind: 'skip', code, message } };
 }
 
-/** The item for the result of `readBody`. */
+/** The item for the result of `readFileBody`. */
 export function itemOf(
-  result: Body | LongBody | Skip,
+  result: FileBody | LongBody | Skip,
   path: FilePath,
   displayPath: string,
   pending: PendingEntry,
@@ -165,7 +165,7 @@ interface BufferDirent {
  * Lists the byte names in a directory, sorted (sources/file.ts). The names of directories end in a
  * slash, so that the paths below them are in the same order.
  */
-export async function listNames(path: FilePath): Promise<string[]> {
+export async function byteNamesIn(path: FilePath): Promise<string[]> {
   const directory = await opendir(systemPath(path), {
     encoding: 'buffer' as BufferEncoding,
     bufferSize: LISTING_BUFFER,
@@ -182,7 +182,7 @@ export async function listNames(path: FilePath): Promise<string[]> {
 /** Names in a directory, to be read by `DirectoryReader` on any thread. */
 export interface PlaceNames {
   readonly kind: 'names';
-  /** The names, in the form of `listNames`. */
+  /** The names, in the form of `byteNamesIn`. */
   readonly names: readonly string[];
   readonly place: Place;
   readonly access: FileAccess;
@@ -191,7 +191,7 @@ export interface PlaceNames {
 /** Number of names per part. */
 const PART_NAMES = 256;
 
-/** Splits the names of a directory, in the form of `listNames`, into parts. */
+/** Splits the names of a directory, in the form of `byteNamesIn`, into parts. */
 export function* splitNames(
   names: readonly string[],
   place: Place,

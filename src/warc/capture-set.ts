@@ -76,7 +76,7 @@ interface Revisit extends OrderedPlace {
  * - `body`: its body, or an access result.
  * - `no-target`: the URL to which a redirect leads was not captured.
  */
-export interface Finding extends CapturePlace {
+export interface CaptureFinding extends CapturePlace {
   readonly kind: 'body' | 'no-target';
   /** The URL of the robots.txt. */
   readonly url: string;
@@ -274,7 +274,7 @@ export class CaptureSet {
   }
 
   /** Yields the finding about each robots.txt, in the order of the first captures. */
-  *findings(): Generator<Finding> {
+  *findings(): Generator<CaptureFinding> {
     for (let at = 0; at < this.#captured.length; at++) {
       const url = this.#captured.get(at);
       const href = this.#href(url);
@@ -317,7 +317,7 @@ export class CaptureSet {
     }
   }
 
-  #findingOf(url: number, href: string): Finding | undefined {
+  #findingOf(url: number, href: string): CaptureFinding | undefined {
     const { found, last } = this.#find(url);
     const target = this.#href(last);
     if (found !== undefined) {

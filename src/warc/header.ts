@@ -1,5 +1,5 @@
 import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../base/ascii.js';
-import { endOfLine, lengthOf, textOf } from '../http/response.js';
+import { endOfLine, lengthOf, trimmedText } from '../http/response.js';
 
 /**
  * Maximum length of the header of a record, in bytes. Crawlers store URLs of at most some
@@ -144,7 +144,7 @@ function isOther(bytes: Buffer): boolean {
 function fieldText(bytes: Buffer, name: Name): string {
   const index = NAMES.indexOf(name);
   const start = starts[index] as number;
-  return start < 0 ? '' : unfolded(textOf(bytes, start, ends[index] as number));
+  return start < 0 ? '' : unfolded(trimmedText(bytes, start, ends[index] as number));
 }
 
 /** Whether the bytes at an offset are a name, in any case. */

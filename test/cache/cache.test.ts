@@ -21,7 +21,7 @@ import { RobotsFilterError } from '../../src/base/errors.js';
 import { readLines } from '../../src/files/lines.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
 import { type CacheEntry, cacheParts } from '../../src/sources/cache.js';
-import { listNames, splitNames } from '../../src/sources/item.js';
+import { byteNamesIn, splitNames } from '../../src/sources/item.js';
 import { type Reading, readCache, readParts } from './read-cache.js';
 
 let root: string;
@@ -357,7 +357,7 @@ describe('layouts of a directory', () => {
     symlinkSync(outside, join(root, 'outside.example'));
     const place = { path: root, displayPath: root, prefix: '', scheme: undefined };
     const access = { boundary: Buffer.from(root), concurrent: true };
-    const names = await listNames(root);
+    const names = await byteNamesIn(root);
     const concurrent = await readParts(splitNames(names, place, access), { maxBodyBytes: 512_000 });
     expect(concurrent.entries).toHaveLength(602);
     expect(concurrent.warnings).toHaveLength(2);
@@ -766,7 +766,7 @@ describe('a file that cannot be read', () => {
   it('is a warning if the file vanished after it was listed', async () => {
     for (const name of ['a.example', 'b.example/robots.txt', 'c.example', 'd.ndjson']) put(name);
     put('https/e.example');
-    const names = await listNames(root);
+    const names = await byteNamesIn(root);
     for (const name of ['a.example', 'b.example', 'd.ndjson', 'https']) {
       rmSync(join(root, name), { recursive: true });
     }

@@ -133,9 +133,6 @@ export function refuseSecondStandardInput(files: readonly string[]): void {
   throw usageError('standard input can be read only once, but - is named twice. Name it once');
 }
 
-/** Bytes that are read from a pipe or socket to find out whether it has more. */
-const START_BYTES = 1024 * 1024;
-
 /**
  * Greatest number of bytes of inputs that are looked at before the table is read. Longer inputs
  * nearly always have hosts of all shards.
@@ -177,8 +174,8 @@ export class FilterInputs {
   /** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */
   async takeStart(): Promise<void> {
     const { soleStream } = this.survey;
-    if (soleStream === 'pipe') this.#start = takePipeStart(0, START_BYTES);
-    if (soleStream === 'socket') this.#start = await takeSocketStart(0, START_BYTES);
+    if (soleStream === 'pipe') this.#start = takePipeStart();
+    if (soleStream === 'socket') this.#start = await takeSocketStart();
   }
 
   /** What has been read of an input, by its place among all; `undefined` if nothing. */

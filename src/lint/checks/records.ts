@@ -202,7 +202,7 @@ function furtherLines(lines: readonly DocumentLine[]): string {
 }
 
 /** Checks keys, colons, and records that stand on one line. */
-export function checkRecords(context: CheckContext): void {
+export function checkKeys(context: CheckContext): void {
   const { document, explained } = context;
   const meanings = new KeyMeanings();
   const unknown: Repeats = new Map();

@@ -12,7 +12,7 @@ import { isCaptureFile } from '../../sources/archives.js';
 import type { Archive, ArchivePart, CacheEvent, PartReader } from '../../sources/cache.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
 import { type FilePath, systemPath } from '../../sources/file.js';
-import { CaptureSet, type Finding } from '../../warc/capture-set.js';
+import { type CaptureFinding, CaptureSet } from '../../warc/capture-set.js';
 import { type CapturePlace, UrlFilter } from '../../warc/capture-store.js';
 import {
   type Capture,
@@ -37,7 +37,7 @@ export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'> & {
 };
 
 /** Takes a body of a capture; returns its number. */
-export type AddBody = (body: Uint8Array, url: string) => number;
+type AddBody = (body: Uint8Array, url: string) => number;
 
 /** Notes what an archive holds: a capture, or that one was left out. */
 export function noteCapture(captures: CaptureList, event: CacheEvent, addBody: AddBody): void {
@@ -195,7 +195,7 @@ export class ArchiveCompilation {
     this.#warnOfRest('no-target', missing, `Further ${message}`);
   }
 
-  #addEntry({ url, body, bodyBytes, file, offset, date }: Finding): void {
+  #addEntry({ url, body, bodyBytes, file, offset, date }: CaptureFinding): void {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
@@ -214,7 +214,7 @@ export class ArchiveCompilation {
     this.#warnOfRest('no-payload', lost, 'Further revisits of missing captures; skipped.');
   }
 
-  #warnOfMissing(finding: Finding): void {
+  #warnOfMissing(finding: CaptureFinding): void {
     const { url, target } = finding;
     const message = `${url} redirects to ${target}, which was not captured; skipped.`;
     this.#warn('no-target', finding, message);

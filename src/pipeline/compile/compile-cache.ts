@@ -75,7 +75,7 @@ export interface CompileCacheOptions {
 }
 
 /** What was read of caches. */
-export interface ReadFiles {
+interface ReadFiles {
   /** Number of robots.txt files, without stale ones that are left out. */
   readonly files: number;
   /** Number of stale findings of fetches, used or not. */

@@ -299,19 +299,21 @@ export interface InputStart {
   /** A socket from which the rest must be read. */
   readonly socket?: InputSocket;
 }
+/** Number of bytes after which `takePipeStart` and `takeSocketStart` stop reading. */
+const START_BYTES = 1024 * 1024;
+
 /** Milliseconds to wait for the bytes of a socket, which cannot be read without an event loop. */
 const SOCKET_PATIENCE = 10;
 
 /**
- * Reads the bytes in a pipe without waiting for more, which tells the length of a short input.
- * `undefined` if the pipe cannot be read without blocking (`DescriptorSource.ofPipe`).
- *
- * @param most number of bytes after which reading stops
+ * Reads the bytes in the pipe that is standard input, without waiting for more, which tells the
+ * length of a short input. `undefined` if the pipe cannot be read without blocking
+ * (`DescriptorSource.ofPipe`).
  */
-export function takePipeStart(descriptor: number, most: number): InputStart | undefined {
+export function takePipeStart(): InputStart | undefined {
   let opened: number;
   try {
-    opened = openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    opened = openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }
@@ -319,7 +321,7 @@ export function takePipeStart(descriptor: number, most: number): InputStart | un
   let bytes = 0;
   let ended = false;
   try {
-    while (bytes < most) {
+    while (bytes < START_BYTES) {
       const chunk = Buffer.allocUnsafeSlow(READ_BYTES);
       const read = readSync(opened, chunk);
       ended = read === 0;
@@ -336,13 +338,12 @@ export function takePipeStart(descriptor: number, most: number): InputStart | un
 }
 
 /**
- * Reads the bytes in a socket, and those that arrive within 10 ms. Node connects a child process to
- * its parent by sockets, which have usually been written and closed by the time the child runs.
- *
- * @param most number of bytes after which reading stops
+ * Reads the bytes in the socket that is standard input, and those that arrive within 10 ms. Node
+ * connects a child process to its parent by sockets, which have usually been written and closed by
+ * the time the child runs.
  */
-export async function takeSocketStart(descriptor: number, most: number): Promise<InputStart> {
-  const socket = new InputSocket(descriptor);
+export async function takeSocketStart(): Promise<InputStart> {
+  const socket = new InputSocket(0);
   const chunks: Buffer[] = [];
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -351,7 +352,7 @@ export async function takeSocketStart(descriptor: number, most: number): Promise
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes >= most) resolve(false);
+      if (bytes >= START_BYTES) resolve(false);
     });
     socket.once('end', () => resolve(true));
     // Stays for errors that come before the rest is read; the reader of the rest gets them.

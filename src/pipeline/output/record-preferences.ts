@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, COLON, DELETE, HASH, QUESTION_MARK, SLASH, SPACE } from '../../base/ascii.js';
 import { printableJson } from '../../base/control-characters.js';
-import { HostRecords } from '../../judge/host-records.js';
+import { HostAnswers } from '../../judge/host-records.js';
 import type { TableMemory } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
@@ -42,7 +42,7 @@ interface Kept {
  * Those of the hosts that were asked for last are kept.
  */
 export class RecordPreferences {
-  readonly #records: HostRecords;
+  readonly #records: HostAnswers;
   readonly #agents: readonly Agent[];
   /** By the authority, see `authorityKey`. */
   readonly #kept = new Map<string, (Kept | undefined)[]>();
@@ -53,8 +53,8 @@ export class RecordPreferences {
    * @throws RobotsFilterError `usage` if the table has no records
    */
   constructor({ view, header }: TableMemory, agents: readonly Agent[], name: string) {
-    this.#records = new HostRecords(view, header.profile, name);
-    this.#records.checkRecords();
+    this.#records = new HostAnswers(view, header.profile, name);
+    this.#records.requireRecords();
     this.#agents = agents;
   }
 

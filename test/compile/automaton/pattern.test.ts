@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalTarget, googlePattern } from '../../../oracle/url.js';
-import { type Pattern, patternsOf } from '../../../src/kernel/automata.js';
+import { type CanonicalPattern, patternsOf } from '../../../src/kernel/automata.js';
 import type { Profile } from '../../../src/protocol/verdict.js';
 
 function bytes(text: string): Uint8Array {
@@ -12,7 +12,7 @@ function text(canonical: Uint8Array): string {
 }
 
 /** A pattern on one line: its bytes, prefix, segments (`first|second`), `$`. */
-function show(pattern: Pattern | undefined): string {
+function show(pattern: CanonicalPattern | undefined): string {
   if (pattern === undefined) return 'never';
   const segments = pattern.segments.map(({ first, second }) =>
     second === undefined ? text(first) : `${text(first)}|${text(second)}`,

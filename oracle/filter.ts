@@ -330,7 +330,7 @@ export function numberedBy(format: Format): 'line' | 'record' {
  * A JSON value as the program passes it on: without white space outside strings, and strings as
  * `JSON.stringify` writes them.
  */
-function rewritten(json: string): string {
+export function rewritten(json: string): string {
   let result = '';
   for (let at = 0; at < json.length; at++) {
     if (' \t\r\n'.includes(json.charAt(at))) continue;

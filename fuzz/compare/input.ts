@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { Oracle } from '../../oracle/filter.js';
+import { Oracle, rewritten } from '../../oracle/filter.js';
 import type { Random } from '../../test/random/random.js';
 import { drawLength, LIMITS, LONGEST, limitAt } from './lengths.js';
 import type { Plan } from './plan.js';
@@ -74,10 +74,20 @@ class ByteFile {
   }
 }
 
+/** How long a record is as the program passes it on, and the limit that this length is at. */
+function lengthAndLimit(plan: Plan, text: string): [length: number, limit: number | undefined] {
+  if (text.length < 1000) return [text.length, undefined];
+  const { length } = isJson(plan) ? rewritten(text) : text;
+  return [length, limitAt(length, plan.maxLineBytes)];
+}
+
+function isJson({ format }: Plan): boolean {
+  return format === 'array' || format === 'concatenated';
+}
+
 /** The record with a letter in place of its bytes outside ASCII, if they would not be JSON. */
 function inEncodingOf<Drawn extends { readonly text: string }>(plan: Plan, record: Drawn): Drawn {
-  const isJson = plan.format === 'array' || plan.format === 'concatenated';
-  if (!isJson || isUtf8(Buffer.from(record.text, 'latin1'))) return record;
+  if (!isJson(plan) || isUtf8(Buffer.from(record.text, 'latin1'))) return record;
   return { ...record, text: record.text.replaceAll(/[\x80-\xff]/g, 'z') };
 }
 
@@ -120,9 +130,7 @@ export function writeInput(
       output.write(expected);
       const place = { input, line, shape: record.shape, start, end: file.bytes };
       places.push({ ...place, outputEnd: output.bytes });
-      const limit =
-        record.text.length < 1000 ? undefined : limitAt(record.text.length, plan.maxLineBytes);
-      totals.record(record, verdict, limit);
+      totals.record(record, verdict, lengthAndLimit(plan, record.text));
     }
     file.write(framing.close);
     bytes.push(file.bytes);

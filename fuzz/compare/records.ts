@@ -113,13 +113,14 @@ export class RecordSource {
   }
 
   /**
-   * A record that needs the most memory for its length: decoded, not read as a plain URL, and three
-   * times as long in canonical form.
+   * A record that needs the most memory for its length: decoded if it is a line, not read as a
+   * plain URL, and three times as long in canonical form. It is passed on at the same length.
    */
   growing(): LongRecord {
     if (this.#isText) return long('growing', 'HTTP://h?', '<', 'z');
     const [before, after] = aroundValue(this.#settings.urlField);
-    return long('growing', `{${before}"HTTP:\\/\\/h?`, '<', `"${after}}`);
+    const slashes = this.#isLines ? '\\/\\/' : '//';
+    return long('growing', `{${before}"HTTP:${slashes}h?`, '<', `"${after}}`);
   }
 
   #longUrl(): LongRecord {

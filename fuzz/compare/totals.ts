@@ -34,17 +34,17 @@ export class Totals {
   }
 
   record(
-    { shape, text }: DrawnRecord,
+    { shape }: DrawnRecord,
     verdict: Verdict | undefined,
-    limit: number | undefined,
+    [length, limit]: readonly [length: number, limit: number | undefined],
   ): void {
     this.records++;
-    this.longest = Math.max(this.longest, text.length);
+    this.longest = Math.max(this.longest, length);
     increment(this.shapes, shape);
     increment(this.verdicts, verdict ?? 'blank');
-    if (text.length >= 1024) this.long++;
+    if (length >= 1024) this.long++;
     if (limit !== undefined) {
-      const distance = text.length - limit;
+      const distance = length - limit;
       increment(this.limits, `${limit}${distance < 0 ? '' : '+'}${distance}`);
     }
   }

@@ -130,12 +130,14 @@ export class Workplace {
   /**
    * As `shell`, with processes of their own for the command line. Standard input is a socket with
    * `input`.
+   *
+   * @param sent called when the input and its end have been sent
    */
-  async shellAlone(line: string, input = ''): Promise<Ended> {
+  async shellAlone(line: string, input = '', sent?: () => void): Promise<Ended> {
     const script = functionOf(this.command, line);
     const child = spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' });
     child.stdin.on('error', () => {});
-    child.stdin.end(input);
+    child.stdin.end(input, sent);
     return ended(child);
   }
 

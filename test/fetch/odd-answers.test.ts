@@ -139,6 +139,8 @@ it('what curl reads is refused only if it has two readings', () => {
     'a hexadecimal length',
     'a length beyond all numbers',
     'chunked twice',
+    'identity and a length that is too long',
+    'gzip as a transfer coding that breaks off',
     'gzip that breaks off',
     '206 of bytes 0-28/57',
     '206 of bytes 3-28/29',

@@ -264,6 +264,29 @@ const FRAMINGS: readonly OddAnswer[] = [
   refused('an unknown transfer coding', `${OK}Transfer-Encoding: xchunked\r\n\r\n`, CHUNKS, 61),
   read('identity', `${OK}Transfer-Encoding: identity\r\n${LENGTH}\r\n`),
   read('chunked and identity', `${OK}Transfer-Encoding: chunked, identity\r\n\r\n`, CHUNKS),
+  refused(
+    'identity and a length that is too long',
+    `${OK}Transfer-Encoding: identity\r\nContent-Length: 1000\r\n\r\n`,
+    RULES,
+    'rules',
+  ),
+  refused(
+    'an unknown transfer coding and a length',
+    `${OK}Transfer-Encoding: x\r\n${LENGTH}\r\n`,
+    RULES,
+    61,
+  ),
+  read(
+    'gzip as a transfer coding and a wrong length',
+    `${OK}Transfer-Encoding: gzip\r\nContent-Length: 9\r\n\r\n`,
+    GZIP,
+  ),
+  refused(
+    'gzip as a transfer coding that breaks off',
+    `${OK}Transfer-Encoding: gzip\r\nContent-Length: 29\r\n\r\n`,
+    LONG_GZIP.subarray(0, 900),
+    'other',
+  ),
   read('gzip as a transfer coding', `${OK}Transfer-Encoding: gzip\r\n\r\n`, GZIP),
   read('gzip and chunks', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`, chunkedOf(GZIP, 7)),
 ];

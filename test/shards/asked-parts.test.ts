@@ -158,11 +158,19 @@ describe('the filter reads of a table in shards', () => {
     for (const { code, stdout, stderr } of [
       await place.run([...options, 'hard.ndjson']),
       await place.run(options, text),
+      // The pipe or socket has been written and closed before the program looks.
       await place.shellAlone(
-        `{ cat hard.ndjson; sleep 0.5; } | { sleep 0.6; $rf ${options.join(' ')}; }`,
+        `sh -c 'echo $$ > writer; exec cat hard.ndjson' | {
+          until [ -s writer ]; do sleep 0.02; done
+          while kill -0 $(cat writer) 2> /dev/null; do sleep 0.02; done
+          $rf ${options.join(' ')}
+        }`,
       ),
-      // The socket has been written and closed before the program looks.
-      await place.shellAlone(`sleep 0.6; $rf ${options.join(' ')}`, text),
+      await place.shellAlone(
+        `until [ -e sent ]; do sleep 0.02; done; $rf ${options.join(' ')}`,
+        text,
+        () => place.write('sent', ''),
+      ),
     ]) {
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout.equals(one.stdout)).toBe(true);
@@ -188,7 +196,10 @@ describe('the filter reads of a table in shards', () => {
       expect(stderr).toContain('part-00000.table: missing, and manifest.json names it');
     }
     // An input whose end has not come may be long.
-    const { stderr } = await place.shellAlone(`{ cat url.txt; sleep 4; } | $rf --table ${few}`);
+    const { stderr } = await place.shellAlone(
+      `{ cat url.txt; for i in {1..1000}; do [ -e done ] && break; sleep 0.02; done; } |
+        { $rf --table ${few}; touch done; }`,
+    );
     expect(stderr).toContain('part-00000.table: missing, and manifest.json names it');
   });
 

@@ -1,6 +1,21 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { validateHeaderValue } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createServer } from 'node:tls';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fetchOnce, Loopback, ROBOTS, textOf, USER_AGENT, unreachable } from './servers.js';
+import { userAgentFault } from '../../src/fetch/limits.js';
+import {
+  certificate,
+  fetchOnce,
+  key,
+  Loopback,
+  ROBOTS,
+  textOf,
+  USER_AGENT,
+  unreachable,
+} from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
@@ -151,5 +166,199 @@ describe('options', () => {
     ]) {
       expect(() => loopback.fetcher(options)).toThrow('use a whole number from');
     }
+  });
+});
+
+/** A body whose end only that of the connection tells. */
+const ANSWER = `HTTP/1.1 200 OK\r\n\r\n${ROBOTS}`;
+
+/** Keeps this thread from reading what comes, for so many milliseconds at a time. */
+async function whileBusy<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  if (milliseconds === 0) return work;
+  const timer = setInterval(() => {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end);
+  }, 1);
+  return work.finally(() => clearInterval(timer));
+}
+
+const TORN = unreachable('body-broken', { status: 200 });
+
+describe('a body that ends with the connection, and a connection that is reset', () => {
+  for (const delay of [undefined, 0, 1, 5]) {
+    for (const busy of [0, 4]) {
+      it(`${delay ?? 'no'} ms after the answer, read ${busy === 0 ? 'at once' : 'late'}`, async () => {
+        const server = await loopback.raw((socket) => {
+          socket.once('data', () =>
+            socket.write(ANSWER, () => {
+              if (delay === undefined) socket.resetAndDestroy();
+              else setTimeout(() => socket.resetAndDestroy(), delay);
+            }),
+          );
+        });
+        for (let times = 0; times < 3; times++) {
+          const fetching = loopback.fetch(server);
+          expect(await whileBusy(busy, fetching)).toMatchObject(TORN);
+        }
+      });
+    }
+  }
+
+  it('by another process, which does not wait for this one', async () => {
+    const child = spawn(process.execPath, [
+      '-e',
+      `const server = require('node:net').createServer((socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.write(${JSON.stringify(ANSWER)}, () => socket.resetAndDestroy()));
+      });
+      server.listen(0, '127.0.0.1', () => console.log(server.address().port));`,
+    ]);
+    try {
+      const [line] = await once(child.stdout, 'data');
+      const authority = { scheme: 'http', host: '127.0.0.1', port: Number(line) } as const;
+      const fetcher = loopback.fetcher();
+      for (let times = 0; times < 20; times++) {
+        const fetching = fetchOnce(fetcher, authority);
+        expect(await whileBusy(times % 4, fetching)).toMatchObject(TORN);
+      }
+    } finally {
+      child.kill();
+      await once(child, 'exit');
+    }
+  });
+
+  it('over TLS', async () => {
+    const connections: Socket[] = [];
+    const server = createServer({ key, cert: certificate }, (secure) => {
+      secure.on('error', () => undefined);
+      secure.once('data', () => secure.write(ANSWER, () => connections.at(-1)?.resetAndDestroy()));
+    });
+    server.on('connection', (socket: Socket) => connections.push(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    loopback.onEnd(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const authority = { scheme: 'https', host: '127.0.0.1', port } as const;
+    for (const busy of [0, 4]) {
+      const fetching = loopback.fetch(authority);
+      expect(await whileBusy(busy, fetching)).toMatchObject(TORN);
+    }
+  });
+
+  it('an orderly end is one, read at once or late', async () => {
+    const server = await loopback.answering(ANSWER, 'end');
+    const fetcher = loopback.fetcher();
+    for (let times = 0; times < 12; times++) {
+      const fetching = fetchOnce(fetcher, server.authority());
+      expect(await whileBusy(times % 4, fetching)).toMatchObject({
+        accessResult: 'successful',
+        body: Buffer.from(ROBOTS),
+      });
+    }
+  });
+});
+
+const OK = `HTTP/1.1 200 OK\r\nContent-Length: ${ROBOTS.length}\r\n\r\n${ROBOTS}`;
+
+describe('interim responses (RFC 9110, 15.2)', () => {
+  for (const [what, interim] of [
+    ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['100 three times', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3)],
+    ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n'],
+    ['100, 102, 103', '100 Continue,102 Processing,103 Early Hints'],
+  ] as const) {
+    const bytes = interim.startsWith('HTTP')
+      ? interim
+      : interim
+          .split(',')
+          .map((line) => `HTTP/1.1 ${line}\r\n\r\n`)
+          .join('');
+    it(`${what} before 200 is passed by, in one piece or several`, async () => {
+      const whole = await loopback.answering(bytes + OK, 'keep');
+      const pieces = await loopback.raw((socket) => {
+        socket.once('data', () => {
+          socket.write(bytes);
+          setTimeout(() => socket.write(OK), 20);
+        });
+      });
+      for (const server of [whole, pieces]) {
+        expect(await loopback.fetch(server)).toMatchObject({
+          accessResult: 'successful',
+          status: 200,
+          body: Buffer.from(ROBOTS),
+        });
+      }
+    });
+  }
+
+  for (const status of ['100 Continue', '103 Early Hints']) {
+    it(`${status} without end takes no longer than an answer may`, async () => {
+      let sent = 0;
+      const server = await loopback.raw((socket) => {
+        const timer = setInterval(() => {
+          socket.write(`HTTP/1.1 ${status}\r\n\r\n`);
+          sent++;
+        }, 20);
+        socket.on('close', () => clearInterval(timer));
+      });
+      expect(await loopback.fetch(server, { headerTimeout: 200 })).toMatchObject(
+        unreachable('header-timeout'),
+      );
+      expect(sent).toBeGreaterThan(1);
+    });
+  }
+
+  it('a flood of them is given up at once', async () => {
+    const server = await loopback.answering(
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000),
+      'keep',
+    );
+    expect(await loopback.fetch(server)).toMatchObject(
+      unreachable('protocol-error', { message: 'more than 100 interim responses' }),
+    );
+  });
+
+  it('101 to another protocol, which nobody asked for, is unreachable', async () => {
+    const server = await loopback.answering(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n${OK}`,
+      'keep',
+    );
+    expect(await loopback.fetch(server)).toMatchObject(unreachable('protocol-error'));
+  });
+});
+
+describe('a user agent', () => {
+  it.each([
+    'MyBot',
+    'MyBot/1.0 (+https://example.com/bot)',
+    'Mozilla/5.0 (compatible; MyBot/1.0; +http://example.com/)',
+    'my-bot_x',
+    '360Spider/2',
+    `a${'b'.repeat(1023)}`,
+  ])('may be %j', (text) => {
+    expect(userAgentFault(text)).toBeUndefined();
+    validateHeaderValue('user-agent', text);
+  });
+
+  it.each([
+    ['', 'It is empty'],
+    [' ', 'Character 1 is " "'],
+    [' MyBot', 'Character 1 is " "'],
+    ['(MyBot)', 'Character 1 is "("'],
+    ['/1.0', 'Character 1 is "/"'],
+    ['1.0', 'no letter'],
+    ['MyBot\n', 'Character 6 is U+000A;'],
+    ['MyBot\r\nCookie: a=b', 'Character 6 is U+000D;'],
+    ['My\tBot', 'Character 3 is U+0009;'],
+    ['My\u007fBot', 'Character 3 is U+007F;'],
+    ['MyBot é', 'Character 7 is U+00E9;'],
+    ['MyBot \u{1f4da}\u0007', 'Character 7 is U+1F4DA;'],
+    ['MyBot \udc00', 'Character 7 is U+DC00;'],
+    ['a'.repeat(1025), 'It has 1025 characters'],
+  ])('is refused with a reason and a remedy: %j', (text, reason) => {
+    const fault = userAgentFault(text) ?? '';
+    expect(fault).toContain(reason);
+    expect(fault).toMatch(/such as MyBot|at most 1024/);
   });
 });

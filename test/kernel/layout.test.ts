@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { main } from 'assemblyscript/asc';
+import binaryen from 'assemblyscript/binaryen';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as compileLayout from '../../src/kernel/compile-layout.js';
+import { Arena, kernelBytes, PAGE_BYTES, requireLittleEndian } from '../../src/kernel/kernel.js';
 import * as layout from '../../src/kernel/layout.js';
 
 const WORD = 4;
@@ -156,3 +158,25 @@ describe('layout', () => {
 function longer(name: string): boolean {
   return name === 'MARKS_BYTES' || RESTS.some(([prefix]) => name === `${prefix}_BYTES`);
 }
+
+it('says that the system refused the addresses if the memory cannot grow', () => {
+  const arena = new Arena(new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }));
+  expect(arena.take(PAGE_BYTES)).toEqual({ address: PAGE_BYTES, bytes: PAGE_BYTES });
+  expect(() => arena.take(1)).toThrow(
+    expect.objectContaining({
+      code: 'limit',
+      message: expect.stringMatching(/^The system refused the addresses for a memory\./),
+    }),
+  );
+});
+
+it('holds no data: instances that share a memory would overwrite each other', () => {
+  const text = binaryen.readBinary(kernelBytes()).emitText();
+  expect(text).toContain('(func ');
+  expect(text).not.toContain('(data ');
+});
+
+it('refuses a big-endian machine', () => {
+  expect(() => requireLittleEndian('LE')).not.toThrow();
+  expect(() => requireLittleEndian('BE')).toThrow(/is big-endian.*x86-64 or ARM64/);
+});

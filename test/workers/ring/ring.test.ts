@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { RobotsFilterError } from '../../../src/base/errors.js';
 import { createMemory } from '../../../src/kernel/kernel.js';
+import { MAX_BAD } from '../../../src/kernel/layout.js';
+import type { Run } from '../../../src/pipeline/run.js';
 import { RingBatchSource } from '../../../src/workers/batch-ends.js';
 import { Producer } from '../../../src/workers/producer.js';
-import { layOut } from '../../../src/workers/ring/regions.js';
+import { CONTROL_BYTES, layOut, SLOT_HEADER_BYTES } from '../../../src/workers/ring/regions.js';
 import { Ring } from '../../../src/workers/ring/ring.js';
+import * as words from '../../../src/workers/ring/words.js';
 import {
   ENDED,
   FREE,
@@ -15,6 +20,14 @@ import {
   TAKEN,
   YIELDED,
 } from '../../../src/workers/ring/words.js';
+import {
+  closePools,
+  fakeFlow,
+  TemporaryFiles,
+  throughFiles,
+  throughPipe,
+  throughStreams,
+} from '../../pipeline/flow-harness.js';
 
 const WORKER = 1;
 
@@ -130,5 +143,106 @@ describe('a ring from which nobody may take batches', () => {
     ring.stop();
     ring.stopTaking();
     expect(ring.stopped).toBe(true);
+  });
+});
+
+const PAGE = readFileSync(new URL('../../../src/workers/ring/words.ts', import.meta.url), 'utf8');
+
+/** The rows of a table of the page: address, type and name of each word. */
+function rows(heading: string): { at: number; bytes: number; name: string }[] {
+  const [, section = ''] = PAGE.split(`## ${heading}`);
+  const [table = ''] = section.split(' * ## ');
+  return [...table.matchAll(/^ \* +(\d+) +(?:([iu])(32|64))? +([A-Z_]+) /gm)].map(
+    ([, at, , bits, name = '']) => ({ at: Number(at), bytes: Number(bits ?? 0) / 8, name }),
+  );
+}
+
+describe.each([
+  ['Control block', '', CONTROL_BYTES, words.badEntry(0).line, 16 * words.MAX_BAD_LISTED, 17],
+  [
+    'Slot header',
+    'SLOT_',
+    SLOT_HEADER_BYTES,
+    words.slotBadEntry(0, 0).line - CONTROL_BYTES,
+    8 * MAX_BAD,
+    13,
+  ],
+] as const)('%s', (heading, prefix, length, list, listBytes, count) => {
+  it('has the words that the page describes, without overlaps', () => {
+    const table = rows(heading);
+    expect(table).toHaveLength(count);
+    let end = 0;
+    for (const { at, bytes, name } of table) {
+      const address = name === 'BAD' ? list : Reflect.get(words, prefix + name);
+      expect(address, name).toBe(at);
+      expect(at % (bytes || 8), name).toBe(0);
+      expect(at, name).toBeGreaterThanOrEqual(end);
+      end = at + (name === 'BAD' ? listBytes : bytes);
+    }
+    expect(end).toBeLessThanOrEqual(length);
+    expect(PAGE).toContain(`## ${heading}, ${length} bytes`);
+  });
+});
+
+const files = new TemporaryFiles();
+
+afterAll(async () => {
+  await closePools();
+  files.remove();
+});
+
+type Way = (flow: Run, input: string) => Promise<string>;
+
+const file: Way = (flow, input) => throughFiles(flow, files, input);
+const pipe: Way = (flow, input) => throughPipe(flow, files, [input]);
+const stream: Way = (flow, input) => throughStreams(flow, [input]);
+
+/** The input, the number of threads, and how the input is read. */
+const WAYS = [
+  ['a file', 0, file],
+  ['a file', 2, file],
+  ['a pipe', 2, pipe],
+  ['a stream', 0, stream],
+  ['a stream', 2, stream],
+] as const;
+
+describe('a write beyond the end of a region', () => {
+  const around = 'line\n'.repeat(600);
+  const long = '.'.repeat(3000);
+  it.each(
+    WAYS.flatMap(([way, threads, run]) =>
+      ['SCRATCH', 'OUTPUT', `SCRATCH ${long}`, `OUTPUT ${long}`].map(
+        (what) => [what.slice(0, 10), way, threads, what, run] as const,
+      ),
+    ),
+  )('ends the run: %s, from %s, on %i threads', async (_name, _way, threads, what, run) => {
+    const { flow } = fakeFlow({ threads, batchBytes: 1024, maxLineBytes: 4096 });
+    const failure = await run(flow, `${around}OVERRUN ${what}\n${around}`).then(
+      (output) => output,
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(RobotsFilterError);
+    expect(failure).toMatchObject({
+      code: 'worker',
+      message: expect.stringMatching(
+        /was written beyond its end; the output may hold wrong records/,
+      ),
+    });
+    await flow.close();
+  });
+
+  it('is not reported if lines fill their regions to the last byte', async () => {
+    const { flow } = fakeFlow({ threads: 2, batchBytes: 1024, maxLineBytes: 4096 });
+    const lines = [1022, 1023, 1024, 1025, 4095, 4096, 4097].flatMap((bytes) => [
+      '+'.repeat(bytes),
+      'line',
+      'x'.repeat(bytes),
+    ]);
+    for (const run of [file, pipe, stream]) {
+      const output = (await run(flow, lines.join('\n'))).split('\n');
+      expect(output.filter((line) => line === 'ok line')).toHaveLength(7);
+      expect(output).toHaveLength(22);
+    }
+    await flow.close();
   });
 });

@@ -13,6 +13,10 @@ export async function bundledScript(script: URL, directory: string): Promise<str
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // commander is CommonJS, and calls `require` for modules of Node.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
     outfile,
     logLevel: 'error',
   });

@@ -41,7 +41,9 @@ function shellWord(word: string): string {
       PLAIN.includes(character),
   );
   return isPlain && word !== '' ? word : `'${word.replaceAll("'", "'\\''")}'`;
-} /** Exit code of a command that succeeded, whatever the verdicts. */
+}
+
+/** Exit code of a command that succeeded, whatever the verdicts. */
 export const SUCCESS = 0;
 
 /** Exit code of `check` if some URL is not allowed. */

@@ -360,7 +360,9 @@ export class AuthoritySet {
     this.#words = new Uint32Array(2 * words.length);
     this.#words.set(words);
   }
-} /** The hosts of a table in order, numbered from 0. A byte with its length precedes each host. */
+}
+
+/** The hosts of a table in order, numbered from 0. A byte with its length precedes each host. */
 export class HostNames {
   count = 0;
   readonly #bytes: Uint8Array;

@@ -288,7 +288,9 @@ function isPlain(entries: readonly HostEntry[]): boolean {
   const [only, another] = entries;
   if (only === undefined || another !== undefined) return false;
   return only.port === 0 && only.schemes === (SCHEME_HTTP | SCHEME_HTTPS);
-} /** Stands for an offset: no item of a table starts at its greatest length. */
+}
+
+/** Stands for an offset: no item of a table starts at its greatest length. */
 const NOT_PLACED = 0xffff_ffff;
 
 /**
@@ -334,7 +336,9 @@ export class OffsetMap {
   start(item: number): number {
     return this.#starts[item] as number;
   }
-} /** Log2 of the bytes of a number: 0, 1 or 2 for 1, 2 or 4 bytes. */
+}
+
+/** Log2 of the bytes of a number: 0, 1 or 2 for 1, 2 or 4 bytes. */
 type Width = 0 | 1 | 2;
 
 /** Writes a number; returns the offset after it. */

@@ -248,7 +248,9 @@ function failureUnlessLocal(code: FetchErrorCode, error: unknown): FetchFailure 
   const systemCode = localFaultOf([errorCode(error)]);
   if (systemCode !== undefined) return localFault(errorText(error), systemCode, error);
   return new FetchFailure(code, errorText(error), { cause: error });
-} /*
+}
+
+/*
  * Faults of this machine are no findings about a host. They are neither recorded nor counted
  * against the host.
  *

@@ -199,7 +199,9 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-} /** Ends a turn. Further calls do nothing. */
+}
+
+/** Ends a turn. Further calls do nothing. */
 export type EndTurn = () => void;
 
 interface TurnLimits {

@@ -338,7 +338,9 @@ function locate(location: string, from: URL): URL | FetchFailure {
     if (error instanceof FetchFailure) return error;
     throw error;
   }
-} /**
+}
+
+/**
  * Passes the abort of one signal on to many controllers, with one listener. Node warns of a leak if
  * a signal has more than ten listeners.
  */
@@ -380,7 +382,9 @@ class AbortRelay {
 interface Waiting {
   readonly controllers: Map<AbortController, () => unknown>;
   readonly listener: () => void;
-} /** A timer that can be stopped and started again. */
+}
+
+/** A timer that can be stopped and started again. */
 class Deadline {
   readonly #onExpired: () => void;
   #left: number;
@@ -427,7 +431,9 @@ export function redirectTarget(location: string, from: URL): URL {
   const target = redirectUrl(location, from);
   if (typeof target === 'string') throw new FetchFailure('redirect-refused', target);
   return target;
-} /**
+}
+
+/**
  * Reads a `Retry-After` header, which holds seconds or a date (RFC 9110 section 10.2.3).
  *
  * @param now milliseconds since 1970

@@ -336,7 +336,9 @@ async function sleepFor(delay: number, signal: AbortSignal): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-} /** Hosts that asked for no request for some time. A hold takes memory until its time has passed. */
+}
+
+/** Hosts that asked for no request for some time. A hold takes memory until its time has passed. */
 class HostHolds {
   readonly #now: () => number;
   /** The end of each hold in milliseconds, by host, in the order of their beginning. */

@@ -223,7 +223,9 @@ export async function endOpenings(): Promise<void> {
     wakeOpenings();
     await pause(INTERVAL);
   }
-} /** The path that stands for standard input. */
+}
+
+/** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
 
 /** The name of an input in messages. */

@@ -265,7 +265,8 @@ interface Segment {
 /** A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form. */
 export interface CanonicalPattern {
   /**
-   * Specificity: length in canonical form, including each `*` and a final `$` (spec notes, note B).
+   * Specificity: length in canonical form, including each `*` and a final `$` (docs/verdicts.md,
+   * note B).
    */
   readonly bytes: number;
   /** The literal before the first `*`, with which a text must begin. */
@@ -274,15 +275,15 @@ export interface CanonicalPattern {
   readonly segments: readonly Segment[];
   /** Whether the last literal must end the text; never if the pattern ends in `*$`. */
   readonly anchored: boolean;
-  /** Whether some segment has a second form (spec notes, note A). */
+  /** Whether some segment has a second form (docs/verdicts.md, note A). */
   readonly twoForms: boolean;
 }
 
 /**
  * The patterns of each rule: none if the rule can match no text, because its pattern is empty or
  * starts with neither `/` nor `*`. In the google profile an allow rule whose last path segment
- * starts with `/index.htm` has two (spec notes, section 2, point 10). The kernel reads the
- * patterns, and those of automata, too.
+ * starts with `/index.htm` has two (docs/verdicts.md, google profile, point 10). The kernel reads
+ * the patterns, and those of automata, too.
  */
 export function patternsOf(
   rules: readonly Pick<Rule, 'allow' | 'pattern'>[],

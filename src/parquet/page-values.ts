@@ -389,7 +389,9 @@ function zigzag(bytes: Uint8Array, cursor: Cursor, end: number): bigint {
     if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
   }
   throw new PageFault('delta-encoded values are truncated');
-} /** A fault in a page. The reader of pages adds the place. */
+}
+
+/** A fault in a page. The reader of pages adds the place. */
 export class PageFault extends Error {}
 
 /**

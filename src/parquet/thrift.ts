@@ -4,7 +4,7 @@ import { RobotsFilterError } from '../base/errors.js';
 
 /*
  * The Thrift compact protocol, as far as Parquet uses it. Structures keep unknown fields, so that
- * they can be written again without a loss (thrift-writer.ts).
+ * they can be written again without a loss.
  */
 
 const BOOLEAN_TRUE = 1;
@@ -411,7 +411,9 @@ class ThriftWriter {
     this.#buffer.copy(larger, 0, 0, this.#used);
     this.#buffer = larger;
   }
-} /**
+}
+
+/**
  * A fault in Parquet: the bytes are invalid, or not supported. `ParquetFile` turns it into a
  * `RobotsFilterError` with the name of the file.
  */

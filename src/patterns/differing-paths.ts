@@ -179,7 +179,7 @@ interface Junction {
   readonly open: readonly number[];
   /** The lists in which the path is allowed if none of these decides. */
   readonly allowing: number;
-  /** As of url-path.ts; PATH_START in the google profile, which takes any path. */
+  /** Where in a URL the path goes on: PATH_START in the google profile, which takes any path. */
   readonly place: number;
   /** The shortest of the paths: a byte after another path. */
   readonly parent: Junction | undefined;

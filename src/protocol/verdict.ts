@@ -106,7 +106,9 @@ export function accessResultOf(status: number | undefined): AccessResult {
   if (status === undefined) return 'successful';
   if (isSuccess(status)) return status === PARTIAL_CONTENT ? 'unreachable' : 'successful';
   return status >= 300 && status <= 499 ? 'unavailable' : 'unreachable';
-} /**
+}
+
+/**
  * The version of the Robots Exclusion Protocol that verdicts follow.
  *
  * - `rfc9309`: RFC 9309 (September 2022), the default.

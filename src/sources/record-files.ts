@@ -159,7 +159,7 @@ const parquetRows: RecordFile = {
 };
 
 /**
- * The kinds of files of records that are read. To add a kind, write a file such as ndjson-file.ts,
+ * The kinds of files of records that are read. To add a kind, write a constant as `ndjsonFile` is,
  * add it here, and add its parts to `RecordPart`. A pipe has the first kind.
  */
 export const RECORD_FILES: readonly [RecordFile, ...RecordFile[]] = [ndjsonFile, parquetRows];

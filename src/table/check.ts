@@ -252,7 +252,9 @@ export function damagedTable(name: string, what: string): RobotsFilterError {
 
 function hex(word: number): string {
   return word.toString(16).padStart(8, '0');
-} /** Maximum bytes of a pattern: its rank, twice that plus one, has 31 bits. */
+}
+
+/** Maximum bytes of a pattern: its rank, twice that plus one, has 31 bits. */
 export const MAX_PATTERN_BYTES = 2 ** 30 - 1;
 /**
  * Greatest line of a rule, and greatest line to which the lines of rules are relative: their sum

@@ -163,7 +163,9 @@ export class TableBytes {
       `${this.#name}: not a sound table: section ${section}, byte ${at}: ${what}: do not use it. Compile the robots.txt files again`,
     );
   }
-} /** A set of offsets, as a bitmap that is reused. */
+}
+
+/** A set of offsets, as a bitmap that is reused. */
 export class ByteSet {
   #words = new Uint32Array(64);
 

@@ -21,11 +21,11 @@
  * - `findAuthority`: entries are sorted by port, and no scheme stands twice at a port. So the
  *   binary search is followed by a scan of three entries at most (hosts.ts).
  * - `groupsOf`: all token numbers lie in the section and ascend, and none is 0xffff if they have
- *   16 bits. A list of groups starts within the record (robots-hosts.ts).
+ *   16 bits. A list of groups starts within the record (hosts.ts).
  * - `consider`: the last group of a list is marked as the last, and all lie in the record. The
- *   budget bounds how many are matched (robots-hosts.ts, kernel/assembly/match.ts).
+ *   budget bounds how many are matched (hosts.ts, kernel/assembly/match.ts).
  * - `prefetchAutomata`, `match`: a group refers to 0 or to the start of an automaton
- *   (robots-hosts.ts).
+ *   (hosts.ts).
  * - `match`: labels, edges, distances and rules lie within the nodes. Each edge leads to the start
  *   of a later node, and each node is the target of one edge. So a walk takes a byte of the path
  *   at each node, and ends (automata.ts).

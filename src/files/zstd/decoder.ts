@@ -145,7 +145,9 @@ export class BlockDecoder {
     const start = words[STRUCT_WORDS + ADDRESS] ?? 0;
     return new Uint8Array(memory.buffer, start, words[STRUCT_WORDS + POSITION] ?? 0);
   }
-} /** The exports of the reference implementation, compiled to WebAssembly. Sizes are in bytes. */
+}
+
+/** The exports of the reference implementation, compiled to WebAssembly. Sizes are in bytes. */
 interface ZstdExports {
   readonly memory: WebAssembly.Memory;
   /** Returns 0 if there is no memory left. */

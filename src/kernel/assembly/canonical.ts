@@ -1,6 +1,6 @@
 /**
- * The canonical form of bytes (RFC 9309 section 2.2.2, spec notes A and B): one function for path
- * patterns and for the paths of URLs. Patterns reach it through
+ * The canonical form of bytes (RFC 9309 section 2.2.2; docs/verdicts.md, notes A and B): one
+ * function for path patterns and for the paths of URLs. Patterns reach it through
  * kernel/assembly/compile/patterns.ts, literal by literal.
  *
  * Canonical forms are ASCII. They are compared byte by byte, also within an encoded byte: `/%2`

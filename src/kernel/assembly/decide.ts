@@ -349,8 +349,8 @@ function mayNeedRewriting(at: usize, end: usize): bool {
 }
 
 /**
- * Prepares the text that google/robotstxt matches: the URL as given (spec notes, section 2, point
- * 8). `scratch` has room for the URL and SCRATCH_MARGIN.
+ * Prepares the text that google/robotstxt matches: the URL as given (docs/verdicts.md, google
+ * profile, point 8). `scratch` has room for the URL and SCRATCH_MARGIN.
  */
 function prepareGooglePath(line: Line, scratch: usize): void {
   const url = line.url;

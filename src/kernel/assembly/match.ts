@@ -11,7 +11,7 @@
  * + w·n). Rules that cannot win any more, and rules that the masks exclude, are not tried.
  *
  * Site owners choose w, and the authors of links choose n. So each path and agent has a budget,
- * BUDGET_OF_BYTE·n + BUDGET_OF_PATH (budget.ts). If it is not enough, no rank is known, and the
+ * BUDGET_OF_BYTE·n + BUDGET_OF_PATH. If it is not enough, no rank is known, and the
  * verdict is the safe one.
  */
 

@@ -221,7 +221,9 @@ export function slotBadEntry(
 
 function header(slot: number): number {
   return CONTROL_BYTES + slot * SLOT_HEADER_BYTES;
-} /** Address of a 32-bit word, in bytes from the start of the ring. */
+}
+
+/** Address of a 32-bit word, in bytes from the start of the ring. */
 export type Word = number & { readonly width: 32 };
 /** Address of a 64-bit word, likewise. */
 type Word64 = number & { readonly width: 64 };
@@ -293,7 +295,9 @@ export class SharedWords {
   clear(): void {
     this.#words.fill(0);
   }
-} /* The word STATE of a slot; ring-words.ts tells what each state means. */
+}
+
+// ---- The word STATE of a slot: the table at the top of this file says what each state means
 
 export const FREE = 0;
 export const OPEN = 1;

@@ -88,9 +88,9 @@ function addItem(item: Item, index: u32, from: usize, end: usize, line: u32): vo
 
 /**
  * Reads the second pattern of an allow rule in the google profile whose last path segment starts
- * with `/index.htm`. That pattern matches the directory: `/a/$` for `/a/index.html` (spec notes,
- * section 2, point 10). It has its own specificity, so it ranks as a separate rule. If both match,
- * the longer one decides.
+ * with `/index.htm`. That pattern matches the directory: `/a/$` for `/a/index.html`
+ * (docs/verdicts.md, google profile, point 10). It has its own specificity, so it ranks as a
+ * separate rule. If both match, the longer one decides.
  */
 function readDirectory(item: Item, from: usize, end: usize): bool {
   let slash = end;

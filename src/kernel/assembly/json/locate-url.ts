@@ -6,7 +6,7 @@
  * The structure of the objects that lead to the URL is checked: keys, colons, values, commas. Of
  * other objects and arrays only strings and brackets count (kernel/assembly/json/marks.ts), and a
  * number or literal is any run of bytes without a meaning in JSON. With QUERY_STRICT all containers
- * are checked, and all values (strict.ts).
+ * are checked, and all values.
  */
 
 import {

@@ -134,7 +134,7 @@ export class AuthoritySet {
   /** Keys of the authorities, numbered like the authorities. */
   readonly keys: ByteStore;
 
-  readonly #recordOfBody: readonly number[];
+  readonly #robotsRecordOfBody: readonly number[];
   readonly #recordListOfBody: readonly number[];
   /** Number of calls of `set`. */
   revision = 0;
@@ -151,11 +151,15 @@ export class AuthoritySet {
   #orders: Uint32List | undefined;
 
   /**
-   * @param recordOfBody the record of each body; may grow later
-   * @param recordListOfBody the record list of each body plus one, or 0; may grow later
+   * @param robotsRecordOfBody the robots record of each body; may grow later
+   * @param recordListOfBody the list of each body's other records, plus one, or 0; may grow later
    */
-  constructor(recordOfBody: readonly number[], recordListOfBody: readonly number[], key: HashKey) {
-    this.#recordOfBody = recordOfBody;
+  constructor(
+    robotsRecordOfBody: readonly number[],
+    recordListOfBody: readonly number[],
+    key: HashKey,
+  ) {
+    this.#robotsRecordOfBody = robotsRecordOfBody;
     this.#recordListOfBody = recordListOfBody;
     this.keys = new ByteStore(key);
   }
@@ -211,12 +215,12 @@ export class AuthoritySet {
     return this.keys.has(completeKey(host.length, UNKNOWN_SCHEME, port));
   }
 
-  /** The record of the authority's body. */
+  /** The robots record of the authority's body. */
   robots(authority: number): number {
-    return this.#recordOfBody[this.#word(authority, WORD_BODY)] as number;
+    return this.#robotsRecordOfBody[this.#word(authority, WORD_BODY)] as number;
   }
 
-  /** The record list of the authority's body plus one; 0 if it has none. */
+  /** The list of the body's other records plus one; 0 if it has none. */
   recordList(authority: number): number {
     return this.#recordListOfBody[this.#word(authority, WORD_BODY)] as number;
   }

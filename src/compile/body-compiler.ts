@@ -38,9 +38,9 @@ export interface CompileOptions {
 
 /** A compiled body. */
 interface CompiledBody {
-  /** Number of its record. */
+  /** Number of its robots record. */
   readonly record: number;
-  /** Number of its record list plus one; 0 if it has no other records that are kept. */
+  /** Number of the list of its other records plus one; 0 if none is kept. */
   readonly recordList: number;
   readonly warnings: readonly Warning[];
 }
@@ -106,7 +106,7 @@ export class BodyCompiler {
 
 const ANY_TOKEN = '*';
 
-/** Compiles the groups of parsed robots.txt files into automata and records. */
+/** Compiles the groups of parsed robots.txt files into automata and robots records. */
 class RobotsCompiler {
   readonly #into: CompiledRobots;
   readonly #profile: Profile;
@@ -121,7 +121,8 @@ class RobotsCompiler {
   }
 
   /**
-   * Compiles a file; returns the number of its record. A file over its budget denies everything.
+   * Compiles a file; returns the number of its robots record. A file over its budget denies
+   * everything.
    */
   compile(file: PlacedFile): number {
     if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);

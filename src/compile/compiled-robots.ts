@@ -1,4 +1,4 @@
-/** What compiling keeps of robots.txt files: one record of each distinct content. */
+/** What compiling keeps of robots.txt files: one robots record of each distinct content. */
 
 import { Buffer } from 'node:buffer';
 import { type AccessResult, accessResultOf } from '../protocol/verdict.js';
@@ -20,13 +20,13 @@ export interface CompiledGrowth {
 }
 
 /**
- * The distinct robots.txt files of a table, compiled: automata, records and product tokens. Each
- * has a number in the order of arrival, and no table contains these numbers.
+ * The distinct robots.txt files of a table, compiled: automata, robots records and product tokens.
+ * Each has a number in the order of arrival, and no table contains these numbers.
  */
 export class CompiledRobots {
   /** Automata in the table's format. */
   readonly automata: ByteStore;
-  /** The content of each distinct file: see RobotsRecord. */
+  /** Robots records: the content of each distinct file, see RobotsRecord. */
   readonly records: ByteStore;
   /** The other records of the files, as record lists in the table's format. */
   readonly recordLists: ByteStore;
@@ -46,14 +46,14 @@ export class CompiledRobots {
     this.tokens = new ByteStore(key, shared);
   }
 
-  /** Adds a record without groups; returns its number. */
+  /** Adds a robots record without groups; returns its number. */
   addAccessResult(access: number): number {
     return this.#addRecord([access, 0]);
   }
 
   /**
-   * Adds a record of groups; returns its number. `lists` has the groups by product token, in any
-   * order.
+   * Adds a robots record of groups; returns its number. `lists` has the groups by product token, in
+   * any order.
    */
   addSuccessful(lists: TokenList[]): number {
     return this.#addRecord(wordsOfLists(lists));

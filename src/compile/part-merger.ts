@@ -3,6 +3,7 @@ import { GROWTH_WORDS, StoreMerger, Uint32List, WORD_HASH } from './byte-store.j
 import { type CompiledGrowth, type CompiledRobots, RobotsRecord } from './compiled-robots.js';
 import type { FirstSource, TableContents } from './table-contents.js';
 import {
+  COMPILED_ELSEWHERE,
   countEntries,
   ENTRY_BODY,
   ENTRY_BODY_BYTES,
@@ -12,7 +13,6 @@ import {
   ENTRY_SOURCE_NUMBER,
   ENTRY_WORDS,
   FIRST_BODY,
-  LEFT_TO_OTHERS,
   type TablePart,
 } from './table-part.js';
 
@@ -23,9 +23,9 @@ export class PartMerger {
   /** The place of the digest of each body of the parts, GROWTH_WORDS for each. */
   readonly #digests = new Uint32List();
   readonly #digestChunks: number[] = [];
-  /** The record, among the contents, of each body of the parts; or LEFT_TO_OTHERS. */
-  readonly #records = new Uint32List();
-  /** The record list, among the contents, of each body of the parts, plus one; or 0. */
+  /** The robots record, among the contents, of each body; or COMPILED_ELSEWHERE. */
+  readonly #robotsRecords = new Uint32List();
+  /** The list of other records, among the contents, of each body, plus one; or 0. */
   readonly #recordLists = new Uint32List();
   readonly #warnings = new Map<number, readonly WarningCode[]>();
   /** The number, among the contents, of each body of the parts; 0 until an entry needs it. */
@@ -47,9 +47,9 @@ export class PartMerger {
     this.#robots.merge(part.compiled);
     for (const chunk of part.digests.chunks) this.#digestChunks.push(digests.adopt(chunk));
     for (const word of part.digests.items) this.#digests.push(word);
-    for (const record of part.records) {
-      this.#records.push(
-        record === LEFT_TO_OTHERS ? LEFT_TO_OTHERS : this.#robots.records.get(record),
+    for (const record of part.robotsRecords) {
+      this.#robotsRecords.push(
+        record === COMPILED_ELSEWHERE ? COMPILED_ELSEWHERE : this.#robots.records.get(record),
       );
     }
     for (const list of part.recordLists) {
@@ -115,7 +115,7 @@ export class PartMerger {
     if (body < FIRST_BODY) return body;
     const known = this.#bodies.get(body);
     if (known !== 0) return known;
-    const { digests, records, recordLists, warnings } = this.#contents;
+    const { digests, robotsRecords, recordLists, warnings } = this.#contents;
     const at = (body - FIRST_BODY) * GROWTH_WORDS;
     const number =
       FIRST_BODY +
@@ -126,9 +126,9 @@ export class PartMerger {
         this.#digests.get(at + 3) | 0,
       );
     this.#bodies.set(body, number);
-    const record = this.#records.get(body - FIRST_BODY);
-    if (records[number] === undefined && record !== LEFT_TO_OTHERS) {
-      records[number] = record;
+    const record = this.#robotsRecords.get(body - FIRST_BODY);
+    if (robotsRecords[number] === undefined && record !== COMPILED_ELSEWHERE) {
+      robotsRecords[number] = record;
       recordLists[number] = this.#recordLists.get(body - FIRST_BODY);
       const codes = this.#warnings.get(body);
       if (codes !== undefined) warnings.set(number, codes);
@@ -139,7 +139,7 @@ export class PartMerger {
 
 /** Adds the additions to another CompiledRobots, as it grows. */
 class RobotsMerger {
-  /** The number here of each record of the other CompiledRobots. */
+  /** The number here of each robots record of the other CompiledRobots. */
   readonly records = new Uint32List();
   readonly #into: CompiledRobots;
   readonly #automata: StoreMerger;
@@ -154,7 +154,7 @@ class RobotsMerger {
     this.#tokens = new StoreMerger(into.tokens);
   }
 
-  /** The number here of each record list of the other CompiledRobots. */
+  /** The number here of each list of other records of the other CompiledRobots. */
   get recordLists(): Uint32List {
     return this.#recordLists.numbers;
   }

@@ -55,12 +55,12 @@ export class TableContents {
   /** Digests of the successful bodies, in the order in which they were first added. */
   readonly digests = new ByteStore(this.key);
   /**
-   * The record of each body, by the body's number in TablePart; a hole until the record arrives.
+   * The robots record of each body, by the body's number in TablePart; a hole until it arrives.
    */
-  readonly records: number[] = [];
-  /** The record list of each body plus one, or 0; a hole until the record arrives. */
+  readonly robotsRecords: number[] = [];
+  /** The list of each body's other records, plus one, or 0; a hole until the list arrives. */
   readonly recordLists: number[] = [0, 0];
-  readonly authorities = new AuthoritySet(this.records, this.recordLists, this.key);
+  readonly authorities = new AuthoritySet(this.robotsRecords, this.recordLists, this.key);
   /** Templates of the sources: see SourceTemplates. */
   readonly sources = new ByteStore(this.key);
   /** The warning codes of each body that has any. */
@@ -77,8 +77,8 @@ export class TableContents {
     this.profile = options.profile ?? 'rfc9309';
     this.kept = keptTokens(options);
     this.keepsRecords = options.records ?? false;
-    this.records[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
-    this.records[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
+    this.robotsRecords[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
+    this.robotsRecords[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
   }
 
   /**
@@ -115,9 +115,9 @@ export class TableContents {
    *   has not compiled a body that it claimed
    */
   layOut(): TableLayout {
-    const { records, digests } = this;
+    const { robotsRecords, digests } = this;
     for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
-      if (records[body] !== undefined) continue;
+      if (robotsRecords[body] !== undefined) continue;
       throw new RobotsFilterError(
         'worker',
         'a thread has claimed a robots.txt and not compiled it. This is an error in robots-filter: please report it with the robots.txt files at hand',

@@ -44,8 +44,8 @@ export const BODY_UNAVAILABLE = 0;
 export const BODY_UNREACHABLE = 1;
 export const FIRST_BODY = 2;
 
-/** Stands for the number of a record: another builder has claimed the body, and compiles it. */
-export const LEFT_TO_OTHERS = 0xffff_ffff;
+/** In place of the number of a robots record: another builder has claimed the body. */
+export const COMPILED_ELSEWHERE = 0xffff_ffff;
 
 /**
  * Some robots.txt files of a table, compiled by a PartBuilder, perhaps on another thread. A part
@@ -54,9 +54,9 @@ export const LEFT_TO_OTHERS = 0xffff_ffff;
 export interface TablePart {
   readonly compiled: CompiledGrowth;
   readonly digests: StoreGrowth;
-  /** For each new body, the number of its record or LEFT_TO_OTHERS. */
-  readonly records: Uint32Array;
-  /** For each new body, the number of its record list plus one; 0 if it has none. */
+  /** For each new body, the number of its robots record or COMPILED_ELSEWHERE. */
+  readonly robotsRecords: Uint32Array;
+  /** For each new body, the number of the list of its other records plus one; 0 if it has none. */
   readonly recordLists: Uint32Array;
   /** The warning codes of each new body that has any, in the order of lines. */
   readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
@@ -103,7 +103,7 @@ export class PartBuilder {
   /** Chunks of `#strings` that `take` has returned. */
   #takenStrings = 0;
   #entries: number[] = [];
-  #records: number[] = [];
+  #robotsRecords: number[] = [];
   #recordLists: number[] = [];
   #warnings: (readonly [number, readonly WarningCode[]])[] = [];
   #files = 0;
@@ -164,7 +164,7 @@ export class PartBuilder {
     const part = {
       compiled: this.#bodies.compiled.growth(),
       digests: this.#bodies.digests.growth(),
-      records: Uint32Array.from(this.#records),
+      robotsRecords: Uint32Array.from(this.#robotsRecords),
       recordLists: Uint32Array.from(this.#recordLists),
       warnings: this.#warnings,
       strings: this.#strings.list.slice(this.#takenStrings),
@@ -174,7 +174,7 @@ export class PartBuilder {
     };
     this.#takenStrings = this.#strings.list.length;
     this.#entries = [];
-    this.#records = [];
+    this.#robotsRecords = [];
     this.#recordLists = [];
     this.#warnings = [];
     this.#files = 0;
@@ -204,12 +204,12 @@ export class PartBuilder {
     const index = this.#bodies.digests.add(digest);
     const number = FIRST_BODY + index;
     if (index < known) return number;
-    // Each new digest gets a record, even if compiling the body throws.
-    const place = this.#records.push(LEFT_TO_OTHERS) - 1;
+    // Each new digest gets a place for its robots record, even if compiling the body throws.
+    const place = this.#robotsRecords.push(COMPILED_ELSEWHERE) - 1;
     this.#recordLists.push(0);
     if (this.#claims?.claim(digest) === false) return number;
     const { record, recordList, warnings } = this.#bodies.compile(body);
-    this.#records[place] = record;
+    this.#robotsRecords[place] = record;
     this.#recordLists[place] = recordList;
     if (warnings.length > 0) this.#warnings.push([number, warnings.map(({ code }) => code)]);
     for (const warning of warnings) this.#onWarning?.(details.source, warning);

@@ -553,22 +553,22 @@ interface HostDirectory {
   readonly prefix: string;
 }
 
-/** Reads the robots.txt of a host, the record of its last fetch, or both. */
+/** Reads the robots.txt of a host, the state of its last fetch, or both. */
 async function readHostDirectory(
   { path, displayPath, authority, prefix }: HostDirectory,
   { access, options }: ReadContext,
 ): Promise<Item> {
-  // The record is read first: a fetch replaces it last, so a new record never meets an old
+  // The state is read first: a fetch replaces it last, so a new state never meets an old
   // robots.txt.
   const read = await readFetchState(path, access, authority);
-  // Without its record, it is not known whether the robots.txt still counts.
+  // Without the state, it is not known whether the robots.txt still counts.
   if (read?.kind === 'skip') {
     return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_STATE}`, skip: read };
   }
-  const record = read?.record;
+  const state = read?.state;
   const reading = options.fetchReading ?? {};
-  const withoutCopy = record && outcomeOf(record, false, reading);
-  if (withoutCopy !== undefined && !isCopyUsed(record, reading)) {
+  const withoutCopy = state && outcomeOf(state, false, reading);
+  if (withoutCopy !== undefined && !isCopyUsed(state, reading)) {
     return fetchedItem(authority, prefix, withoutCopy);
   }
 
@@ -584,12 +584,12 @@ async function readHostDirectory(
   if (body.kind === 'directory') return skipped(robotsDisplayPath, 'not-a-file', NO_FILE);
   const entry = { authority, source: `${prefix}${ROBOTS_TXT}`, status: undefined };
   const pending: PendingEntry =
-    record === undefined
+    state === undefined
       ? { entry }
       : {
-          entry: { ...entry, fetched: outcomeOf(record, true, reading) },
-          sha256: record.lastSuccess?.sha256,
-          truncatedAt: truncatedAt(record.lastSuccess, options.maxBodyBytes),
+          entry: { ...entry, fetched: outcomeOf(state, true, reading) },
+          sha256: state.lastSuccess?.sha256,
+          truncatedAt: truncatedAt(state.lastSuccess, options.maxBodyBytes),
         };
   return itemOf(body, robotsPath, robotsDisplayPath, pending);
 }
@@ -625,11 +625,11 @@ function truncatedAt(
 }
 
 /** Whether the robots.txt beside a fetch state may count. */
-function isCopyUsed(record: FetchState | undefined, { unreachableAfter }: FetchReading): boolean {
+function isCopyUsed(state: FetchState | undefined, { unreachableAfter }: FetchReading): boolean {
   return (
-    record === undefined ||
-    record.accessResult === 'successful' ||
-    isLongUnreachable(record, unreachableAfter)
+    state === undefined ||
+    state.accessResult === 'successful' ||
+    isLongUnreachable(state, unreachableAfter)
   );
 }
 
@@ -650,11 +650,11 @@ async function readFetchState(
   path: FilePath,
   access: FileAccess,
   authority: Authority,
-): Promise<{ kind: 'record'; record: FetchState } | Skip | undefined> {
-  const recordPath = join(path, FETCH_STATE);
-  if (!access.concurrent && !exists(recordPath)) return undefined;
+): Promise<{ kind: 'state'; state: FetchState } | Skip | undefined> {
+  const statePath = join(path, FETCH_STATE);
+  if (!access.concurrent && !exists(statePath)) return undefined;
   const limit = LONGEST_FETCH_STATE;
-  const body = await readFileBody(recordPath, access, limit + 1, limit);
+  const body = await readFileBody(statePath, access, limit + 1, limit);
   switch (body.kind) {
     case 'missing':
       return undefined;
@@ -663,15 +663,15 @@ async function readFetchState(
     case 'directory':
       return { kind: 'skip', code: 'not-a-file', message: NO_FILE };
     case 'long':
-      return badRecord('It is longer than 512 KiB');
+      return badState('It is longer than 512 KiB');
     case 'body': {
-      const record = parseFetchState(body.bytes, authority);
-      return typeof record === 'string' ? badRecord(record) : { kind: 'record', record };
+      const state = parseFetchState(body.bytes, authority);
+      return typeof state === 'string' ? badState(state) : { kind: 'state', state };
     }
   }
 }
 
-function badRecord(reason: string): Skip {
+function badState(reason: string): Skip {
   const message = `${reason}; the host is skipped. Correct it, or delete it and fetch again.`;
   return { kind: 'skip', code: 'bad-record', message };
 }

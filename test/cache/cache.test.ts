@@ -262,7 +262,7 @@ describe('layouts of a directory', () => {
     expect(inOrder.indexOf(high)).toBeLessThan(inOrder.indexOf(astral));
   });
 
-  it('skips hidden files silently, and reads robots.json as the record of a fetch', async () => {
+  it('skips hidden files silently, and reads robots.json as the state of a fetch', async () => {
     put('.DS_Store');
     put('.git/config');
     put('robots.json');

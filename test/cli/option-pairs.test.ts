@@ -190,8 +190,8 @@ beforeAll(async () => {
   place.write('lint/z.example', 'User-agent: *\nDisallow: /\nDisallow: /%zz\n');
   place.write('lint/crawl.warc', Buffer.concat(captures));
   symlinkSync('../outside', join(place.path, 'lint/link.example'));
-  const finding = (host: string, record: object) => {
-    place.write(`robots/https/${host}/robots.json`, JSON.stringify(record));
+  const finding = (host: string, state: object) => {
+    place.write(`robots/https/${host}/robots.json`, JSON.stringify(state));
   };
   place.write('robots/https/old.example/robots.txt', rules('/x'));
   finding('old.example', {

@@ -61,11 +61,11 @@ function contents(directory: string): Map<string, string> {
       const [scheme, name] = relative(directory, entry.parentPath).split('/');
       const authority = authorityOfName(name ?? '', schemeOfName(scheme ?? ''));
       if (authority === undefined) throw new Error(`${path} is nobody's`);
-      const record = parseFetchState(bytes, authority);
-      if (typeof record === 'string') throw new Error(`${path}: ${record}`);
-      const { accessResult, status, chain, lastSuccess } = record;
+      const state = parseFetchState(bytes, authority);
+      if (typeof state === 'string') throw new Error(`${path}: ${state}`);
+      const { accessResult, status, chain, lastSuccess } = state;
       const digest = lastSuccess?.sha256;
-      text = JSON.stringify({ authority: record.authority, accessResult, status, chain, digest });
+      text = JSON.stringify({ authority: state.authority, accessResult, status, chain, digest });
     }
     files.set(relative(directory, path), text);
   }

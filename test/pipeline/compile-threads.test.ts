@@ -74,10 +74,10 @@ beforeAll(() => {
   }
   writeFileSync(join(files, 'f11.ndjson'), lines.slice(0, RECORDS / 2).join('\n'));
   writeFileSync(join(files, 'no host'), '');
-  const record = { accessResult: 'successful', usableUntil: '2020-01-01T00:00:00Z' };
+  const state = { accessResult: 'successful', usableUntil: '2020-01-01T00:00:00Z' };
   mkdirSync(join(files, 'stale.example'));
   writeFileSync(join(files, 'stale.example', 'robots.txt'), 'user-agent: *\ndisallow: /stale\n');
-  writeFileSync(join(files, 'stale.example', 'robots.json'), JSON.stringify(record));
+  writeFileSync(join(files, 'stale.example', 'robots.json'), JSON.stringify(state));
   // A link that makes the directory's path bytes instead of text.
   mkdirSync(join(files, '.hidden'));
   writeFileSync(join(files, '.hidden', 'linked.example'), 'user-agent: *\ndisallow: /linked\n');

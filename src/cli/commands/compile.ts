@@ -3,7 +3,8 @@
 import { writeTable } from '../../compile/table-layout.js';
 import { ReplacementFile } from '../../files/replacement.js';
 import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
-import { compileOneShard, compileShards, joinShards } from '../../pipeline/compile/shards.js';
+import { joinShards } from '../../pipeline/compile/join-shards.js';
+import { compileOneShard, compileShards } from '../../pipeline/compile/shards.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import { checkHeader } from '../../table/check.js';

@@ -69,7 +69,6 @@ export class ArchiveCompilation {
   readonly #filter: UrlFilter;
   /** URLs of targets whose captures are all known. */
   readonly #complete = new Set<string>();
-  #readings = 0;
 
   constructor(
     { files }: Archive,
@@ -100,7 +99,7 @@ export class ArchiveCompilation {
     onPart: (part: ArchivePart) => Promise<void> | void,
     signal?: AbortSignal,
   ): Promise<void> {
-    for (let parts = this.nextParts(); parts.length > 0; parts = this.nextParts()) {
+    for (const parts of this.readings()) {
       for (const part of parts) {
         signal?.throwIfAborted();
         const captures = new CaptureList();
@@ -122,13 +121,20 @@ export class ArchiveCompilation {
   }
 
   /**
-   * Returns the files to be read next; none if everything is known. Add their captures before the
-   * next call.
+   * Yields the files to be read, and then those to be read again, until everything is known. Add
+   * the captures of all yielded files before the next step.
    */
-  nextParts(): ArchivePart[] {
-    const reading = this.#readings++;
-    if (reading === 0) return this.#parts(undefined);
-    if (reading > FOLLOWED_REDIRECTS) return [];
+  *readings(): Generator<ArchivePart[]> {
+    yield this.#parts(undefined);
+    for (let followed = 0; followed < FOLLOWED_REDIRECTS; followed++) {
+      const parts = this.#partsOfTargets();
+      if (parts.length === 0) return;
+      yield parts;
+    }
+  }
+
+  /** The files that may hold captures of targets which are not known yet. */
+  #partsOfTargets(): ArchivePart[] {
     const targets = this.#captures.targets().filter((url) => !this.#complete.has(url));
     for (const url of targets) this.#complete.add(url);
     const unknown = targets.filter((url) => this.#filter.has(Buffer.from(url)));

@@ -241,9 +241,7 @@ class CacheCompilation {
     const { onWarning, signal } = this.#options;
     const compilation = new ArchiveCompilation(archive, this.#contents, onWarning);
     this.#archive = compilation;
-    for (let parts = compilation.nextParts(); parts.length > 0; parts = compilation.nextParts()) {
-      await this.compile(eachOf(parts));
-    }
+    for (const parts of compilation.readings()) await this.compile(eachOf(parts));
     // All captures of an archive are bound in memory, and often they are the last to be compiled.
     await this.#compiler.rest();
     await compilation.bind(signal);

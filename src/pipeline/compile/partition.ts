@@ -1,0 +1,191 @@
+/**
+ * Divides the robots.txt files of caches among shards, by host, in a file on disk. So the memory of
+ * a compilation is that of a shard, however many hosts the caches have.
+ */
+
+import { checkAuthority } from '../../compile/authority-set.js';
+import { ByteStore, digestOf, drawKey } from '../../compile/byte-store.js';
+import type { AddedFile } from '../../compile/table-contents.js';
+import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from '../../compile/table-part.js';
+import { type Authority, parseAuthority } from '../../protocol/authority.js';
+import type { AccessResult } from '../../protocol/verdict.js';
+import {
+  type Archive,
+  type CacheEntry,
+  cacheContents,
+  PartReader,
+  walk,
+} from '../../sources/cache.js';
+import { shardOf } from '../../table/places.js';
+import { ArchiveCompilation } from './archive-compilation.js';
+import { type CompileCacheOptions, partSettings } from './compile-cache.js';
+import type { PartCompilerOptions } from './part-compiler.js';
+import { encodeEntry, type ShardTask, SpillFile } from './shard-compiler.js';
+
+/** The shards into which caches are divided. */
+interface Shards {
+  readonly count: number;
+  /** The shard that is wanted. Default: all are. */
+  readonly only?: number | undefined;
+}
+
+/** Divides the robots.txt files among the shards, in the spill file. */
+export async function divide(
+  paths: readonly string[],
+  shards: Shards,
+  spillPath: string,
+  options: CompileCacheOptions,
+): Promise<{ tasks: Omit<ShardTask, 'output'>[]; partition: Partition }> {
+  const { count } = shards;
+  const spill = await SpillFile.create(spillPath, count + 1);
+  const settings = partSettings(options);
+  const partition = new Partition(spill, shards, options, settings);
+  try {
+    await partition.add(paths);
+    await spill.flush();
+  } finally {
+    await spill.close();
+  }
+  const tasks = Array.from(
+    { length: count },
+    (_, shard): Omit<ShardTask, 'output'> => ({
+      kind: 'shard',
+      spill: spillPath,
+      stretches: spill.stretchesOf(shard),
+      bodies: spill.stretchesOf(count),
+      compile: settings.compile,
+    }),
+  );
+  return { tasks, partition };
+}
+
+/**
+ * The first pass over caches: adds each robots.txt to the spill file, in the shard of its host. The
+ * order of the robots.txt files of a shard is that of the caches.
+ *
+ * The memory does not grow with directories and files of records. For archives it grows by the
+ * index of their captures (warc/capture-set.ts), and by some 60 bytes for each distinct body.
+ */
+class Partition {
+  stale = 0;
+  files = 0;
+  readonly #spill: SpillFile;
+  readonly #shards: Shards;
+  readonly #options: CompileCacheOptions;
+  readonly #leaveOutStale: boolean;
+  readonly #reader: PartReader;
+  readonly #bodies: CaptureBodies;
+  /** The key of the hashes of archives. */
+  readonly key = drawKey();
+
+  /** @param spill has one shard more: that of the bodies of captures */
+  constructor(
+    spill: SpillFile,
+    shards: Shards,
+    options: CompileCacheOptions,
+    { cache, leaveOutStale }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale'>,
+  ) {
+    this.#spill = spill;
+    this.#shards = shards;
+    this.#options = options;
+    this.#leaveOutStale = leaveOutStale;
+    this.#reader = new PartReader(cache);
+    this.#bodies = new CaptureBodies(spill, shards.count);
+  }
+
+  /** Adds the robots.txt files of caches, in order. */
+  async add(paths: readonly string[]): Promise<void> {
+    const { followLinks = false, columns, onWarning, signal } = this.#options;
+    const contents = cacheContents(paths, followLinks, columns);
+    for await (const found of walk(contents, this.#reader, 'in-place', columns)) {
+      signal?.throwIfAborted();
+      if (found.kind === 'warning') onWarning(found.warning);
+      else if (found.kind === 'archive') await this.#addArchive(found);
+      else this.#addEntry(found.entry);
+      await this.#spill.relieve();
+    }
+  }
+
+  #addEntry({ authority, body, source, status, fetched }: CacheEntry): void {
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
+    if (fetched?.stale === true) {
+      this.stale++;
+      if (this.#leaveOutStale) return;
+    }
+    checkAuthority(authority, source);
+    const details = { source, status, access: fetched?.access, date: fetched?.respondedAt };
+    this.#spill.add(shard, encodeEntry({ authority, details, body }));
+    this.files++;
+  }
+
+  async #addArchive(archive: Archive): Promise<void> {
+    const { onWarning, signal } = this.#options;
+    const addEntry = (authority: Authority, file: AddedFile): void =>
+      this.#addFound(authority, file);
+    const takes = (url: string): boolean => {
+      const authority = parseAuthority(url);
+      return authority !== undefined && this.#shardOf(authority.host) !== undefined;
+    };
+    const target = { key: this.key, addEntry, takes };
+    const compilation = new ArchiveCompilation(archive, target, onWarning);
+    const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
+    await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
+  }
+
+  #addFound(authority: Authority, { body, source, date }: AddedFile): void {
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
+    checkAuthority(authority, source);
+    const access: AccessResult | undefined =
+      body === BODY_UNAVAILABLE
+        ? 'unavailable'
+        : body === BODY_UNREACHABLE
+          ? 'unreachable'
+          : undefined;
+    const place =
+      access === undefined ? this.#bodies.placeOf(body - FIRST_BODY) : new Uint8Array(0);
+    const entry = { authority, details: { source, access, date }, body: place };
+    this.#spill.add(shard, encodeEntry(entry));
+    this.files++;
+  }
+
+  /** The shard of a host, if it is wanted. */
+  #shardOf(host: string): number | undefined {
+    const { count, only } = this.#shards;
+    const shard = shardOf(host, count);
+    return only === undefined || only === shard ? shard : undefined;
+  }
+}
+
+/** The distinct bodies of captures, in a shard of their own. */
+class CaptureBodies {
+  readonly #spill: SpillFile;
+  readonly #shard: number;
+  readonly #digests = new ByteStore();
+  /** For each body its start among the bodies, and its length. */
+  readonly #places: { readonly start: number; readonly bytes: number }[] = [];
+  #end = 0;
+
+  constructor(spill: SpillFile, shard: number) {
+    this.#spill = spill;
+    this.#shard = shard;
+  }
+
+  /** Adds a body; returns its number among the distinct bodies. */
+  add(body: Uint8Array): number {
+    const known = this.#digests.count;
+    const number = this.#digests.add(digestOf(body));
+    if (number < known) return number;
+    this.#places.push({ start: this.#end, bytes: body.length });
+    this.#end += body.length;
+    this.#spill.add(this.#shard, Uint8Array.from(body));
+    return number;
+  }
+
+  placeOf(number: number): { readonly start: number; readonly bytes: number } {
+    const place = this.#places[number];
+    if (place === undefined) throw new Error(`no body ${number}`);
+    return place;
+  }
+}

@@ -21,6 +21,7 @@ import { startsWith } from '../files/magic.js';
 import { FileEnd, readOpened } from '../files/openings.js';
 import { describeSystemError, errorCode } from '../files/system-error.js';
 import { ARC_MAGIC, describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
+import type { ByteSource } from '../warc/records.js';
 import type { CacheWarningCode } from './entry.js';
 
 /** A path, as bytes if it may not be UTF-8. */
@@ -385,4 +386,29 @@ export async function describeArc(chunks: AsyncGenerator<Buffer>): Promise<strin
     }
   } catch {} // The data is damaged, which whoever reads it names.
   return undefined;
+}
+
+/** The bytes of an open regular file. */
+export class DescriptorSource implements ByteSource {
+  readonly length: number;
+  readonly #descriptor: number;
+  readonly #end: FileEnd;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+    this.#end = new FileEnd(descriptor);
+    this.length = this.#end.size;
+  }
+
+  async read(offset: number, buffer: Buffer): Promise<number> {
+    const bytes = await new Promise<number>((resolve, reject) => {
+      readInPool(this.#descriptor, buffer, 0, buffer.length, offset, (error, count) => {
+        if (error) reject(error);
+        else resolve(count);
+      });
+    });
+    // An archive may refer to offsets beyond its end.
+    if (offset < this.length || bytes > 0) this.#end.check(offset, bytes);
+    return bytes;
+  }
 }

@@ -34,6 +34,9 @@ export const SHORT_BODY = 64 * 1024;
 /** The message for a directory with the name of a file. */
 export const NO_FILE = 'A directory, not a file; skipped.';
 
+/** The message for a file that vanished before it was opened. */
+export const VANISHED = 'It vanished while the directory was read; skipped.';
+
 /** Settings for reading items. */
 export interface ReadContext {
   readonly access: FileAccess;

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { parseCaptureLine } from '../../src/sources/archives.js';
+import { parseCaptureLine } from '../../src/sources/capture-files.js';
 import { lines, test, workplace } from '../cli/command-line.js';
 import { captureOf, membersOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 

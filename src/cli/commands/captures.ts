@@ -5,15 +5,10 @@ import { inputName, kindName } from '../../files/openings.js';
 import { unreadable } from '../../files/system-error.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
-import {
-  type ArchiveEvent,
-  type ArchiveFile,
-  archiveFilesOf,
-  captureLine,
-  leftOutLine,
-  readArchivePart,
-} from '../../sources/archives.js';
+import { type ArchiveEvent, readArchivePart } from '../../sources/archive-reader.js';
+import { type ArchiveFile, archiveFilesOf } from '../../sources/archives.js';
 import { describeFile } from '../../sources/cache.js';
+import { captureLine, leftOutLine } from '../../sources/capture-files.js';
 import { type Capture, captureUrl } from '../../warc/captures.js';
 import { Diagnostics, SUCCESS } from '../console.js';
 import type { ProfileOptions } from '../options.js';

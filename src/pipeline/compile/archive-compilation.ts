@@ -8,8 +8,8 @@ import { BODY_UNAVAILABLE, BODY_UNREACHABLE } from '../../compile/table-part.js'
 import { FOLLOWED_REDIRECTS } from '../../http/url.js';
 import { parseAuthority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
-import { isCaptureFile } from '../../sources/archives.js';
 import type { Archive, ArchivePart, CacheEvent, PartReader } from '../../sources/cache.js';
+import { isCaptureFile } from '../../sources/capture-files.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
 import { type FilePath, systemPath } from '../../sources/file.js';
 import { type CaptureFinding, CaptureSet } from '../../warc/capture-set.js';

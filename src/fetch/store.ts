@@ -1,22 +1,9 @@
 /** The store of `fetch`: one robots.txt and its state for each authority, replaced atomically. */
 
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fdatasync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { RobotsFilterError } from '../base/errors.js';
-import { begun, finished } from '../files/replacement.js';
 import { describeSystemError, errorCode, makeDirectory } from '../files/system-error.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import {
@@ -33,8 +20,8 @@ import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../sources/item.js
 import { isExhaustion } from './answer.js';
 import { nextState } from './freshness.js';
 import { RANGES } from './limits.js';
-import { isRunning, MACHINE } from './lock.js';
 import type { FetchAuthority, FetchResult, StoredCopy } from './result.js';
+import { removeLeftovers, replaceInOrder, temporaryName } from './store-files.js';
 
 interface StoreOptions {
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
@@ -288,13 +275,6 @@ async function discard(directory: string, digest: string): Promise<void> {
   if ((await digestOf(path)) === digest) await unlink(path).catch(() => {});
 }
 
-function removeLeftovers(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    // Another run may have deleted it already.
-    if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
-  }
-}
-
 /** The fault if an authority's files cannot be written. */
 function unkept(directory: string, cause: unknown): StoreFault {
   return new StoreFault(`${directory}: cannot be written: ${describeSystemError(cause)}`, cause);
@@ -357,124 +337,4 @@ function concernsOneAuthority(error: unknown): boolean {
 function concernsOneDirectory(error: unknown): boolean {
   const code = errorCode(error);
   return IN_THE_WAY.includes(code) || isExhaustion(code);
-}
-
-/*
- * A temporary file has the name .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp. It is hidden, so that nobody
- * reads it as a robots.txt. MACHINE and PROCESS tell whether its writer still lives.
- */
-
-const dataSync = promisify(fdatasync);
-
-/** Milliseconds after which a file of a writer on another machine counts as abandoned. */
-const ABANDONED_AFTER = 60 * 60 * 1000;
-
-const SUFFIX = '.tmp';
-
-const RUN = randomBytes(4).toString('hex');
-let temporaries = 0;
-
-/** A name that no other run creates, and this one once. */
-export function temporaryName(name: string): string {
-  return `.${name}.${MACHINE}-${process.pid}-${RUN}-${temporaries++}${SUFFIX}`;
-}
-
-/** A complete file on disk that has not been renamed yet. */
-interface Temporary {
-  readonly path: string;
-  readonly target: string;
-}
-
-/** The new content of a file. */
-interface Replacement {
-  readonly name: string;
-  readonly temporaryName: string;
-  readonly bytes: Uint8Array;
-}
-
-/**
- * Replaces files in a directory: writes temporary files, syncs them, then renames them one after
- * another. A reader sees the old file or the new one.
- *
- * If a directory has the name of one of the files, none is renamed. If a rename fails, the later
- * files are not renamed.
- */
-async function replaceInOrder(
-  directory: string,
-  replacements: readonly Replacement[],
-): Promise<void> {
-  const outcomes = await Promise.allSettled(
-    replacements.map((replacement) => writeTemporary(directory, replacement)),
-  );
-  const waiting = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' ? [outcome.value] : [],
-  );
-  try {
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-    }
-    for (const { target } of waiting) refuseDirectory(target);
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      renameSync(next.path, next.target);
-      finished(next.path);
-      waiting.shift();
-    }
-  } finally {
-    for (const { path } of waiting) remove(path);
-  }
-}
-
-/**
- * Only the sync uses Node's thread pool. Its four threads wait for disks when many files are
- * written, and every other call would have to wait for them.
- */
-async function writeTemporary(
-  directory: string,
-  { name, temporaryName, bytes }: Replacement,
-): Promise<Temporary> {
-  const path = join(directory, temporaryName);
-  begun(path);
-  const descriptor = open(path);
-  try {
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(descriptor, bytes, written);
-    }
-    await dataSync(descriptor);
-  } catch (error) {
-    remove(path);
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-  return { path, target: join(directory, name) };
-}
-
-/** Throws the error of `rename` for a directory, before anything is renamed. */
-function refuseDirectory(target: string): void {
-  if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  const error = new Error(`EISDIR: ${target} is a directory`);
-  throw Object.assign(error, { code: 'EISDIR', syscall: 'rename', path: target });
-}
-
-function remove(path: string): void {
-  rmSync(path, { force: true });
-  finished(path);
-}
-
-function open(path: string): number {
-  try {
-    return openSync(path, 'wx');
-  } catch (error) {
-    finished(path);
-    throw error;
-  }
-}
-
-/** Whether a file is a temporary one whose writer was killed. */
-function isLeftover(directory: string, name: string): boolean {
-  if (!name.startsWith('.robots.') || !name.endsWith(SUFFIX)) return false;
-  const [machine, pid] = (name.slice(0, -SUFFIX.length).split('.').at(-1) ?? '').split('-');
-  if (machine === MACHINE && !isRunning(Number(pid))) return true;
-  const status = statSync(join(directory, name), { throwIfNoEntry: false });
-  return status !== undefined && Date.now() - status.mtimeMs > ABANDONED_AFTER;
 }

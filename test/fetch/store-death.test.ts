@@ -4,7 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store, temporaryName } from '../../src/fetch/store.js';
+import { Store } from '../../src/fetch/store.js';
+import { temporaryName } from '../../src/fetch/store-files.js';
 import { parseFetchState } from '../../src/sources/fetch-state.js';
 import { EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 

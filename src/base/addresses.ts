@@ -1,3 +1,8 @@
+/**
+ * IP addresses that a fetch may contact. A robots.txt or redirect may name any host, so without
+ * these checks a stranger could have requests sent into the network of this machine.
+ */
+
 import ipaddr from 'ipaddr.js';
 
 /** Addresses in public ranges at which a cloud's host agent hands out a machine's secrets. */

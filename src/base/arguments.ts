@@ -1,3 +1,8 @@
+/**
+ * Checks what callers of the library pass: a message names the argument, its value, and what to
+ * pass.
+ */
+
 import { Readable } from 'node:stream';
 import { inspect, types } from 'node:util';
 import { DOT, HYPHEN, SLASH } from './ascii.js';

@@ -1,3 +1,5 @@
+/** Classes of ASCII characters: a letter, digit or space of another script is none of them. */
+
 import { CR, DIGIT_0, DIGIT_9, LF, LOWER_A, LOWER_CASE_BIT, LOWER_Z, SPACE, TAB } from './ascii.js';
 
 /** Whether a byte or UTF-16 code unit is an ASCII letter. */

@@ -1,3 +1,8 @@
+/**
+ * Makes outside text safe to print: a host or record with an escape sequence would act on the
+ * terminal that shows it.
+ */
+
 import { isUtf8 } from 'node:buffer';
 import { DELETE, LF, SPACE } from './ascii.js';
 

@@ -1,3 +1,7 @@
+/**
+ * Parses and compiles each distinct robots.txt once, and defines the options of every compilation.
+ */
+
 import { shownValue } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { AutomatonCompiler } from '../kernel/automata.js';

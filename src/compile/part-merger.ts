@@ -1,3 +1,8 @@
+/**
+ * Merges parts into a table. A part numbers its bodies, records and strings for itself, so each
+ * number is translated here.
+ */
+
 import type { WarningCode } from '../protocol/robots-file.js';
 import { GROWTH_WORDS, StoreMerger, Uint32List, WORD_HASH } from './byte-store.js';
 import { type CompiledGrowth, type CompiledRobots, RobotsRecord } from './compiled-robots.js';

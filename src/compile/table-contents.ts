@@ -1,3 +1,5 @@
+/** What a table is to hold, gathered from the parts of all threads, before it is laid out. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import type { Authority } from '../protocol/authority.js';
 import type { WarningCode } from '../protocol/robots-file.js';

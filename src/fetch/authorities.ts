@@ -1,3 +1,5 @@
+/** Finds the authorities that `fetch` visits: those of the URLs in its input, each once. */
+
 import {
   COLON,
   COMMA,

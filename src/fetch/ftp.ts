@@ -1,3 +1,8 @@
+/**
+ * Fetches a robots.txt by ftp. A server may name another host for the data; the client never
+ * connects there, because nobody has checked that address.
+ */
+
 import { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
 import { Client, FTPContext, FTPError, type FTPResponse } from 'basic-ftp';

@@ -1,3 +1,8 @@
+/**
+ * Locks a store, so that one run at a time fetches into it. A killed run leaves its lock behind, so
+ * a lock counts only while its process lives.
+ */
+
 import { createHash, randomBytes } from 'node:crypto';
 import {
   readdirSync,

@@ -1,3 +1,5 @@
+/** The options of a fetch, with their defaults, and what the status of a response means. */
+
 import type { SecureContextOptions } from 'node:tls';
 import { RobotsFilterError } from '../base/errors.js';
 import { type AccessResult, accessResultOf, isSuccess, type Profile } from '../protocol/verdict.js';

@@ -1,3 +1,5 @@
+/** What one attempt at a robots.txt gives, and what it starts from. */
+
 import type { Authority, Scheme } from '../protocol/authority.js';
 import type { AccessResult } from '../protocol/verdict.js';
 

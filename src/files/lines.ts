@@ -1,4 +1,10 @@
+/**
+ * Splits a stream of bytes into lines. A line beyond the limit is dropped as it comes, so an input
+ * without line ends takes no memory.
+ */
+
 import { LF } from '../base/ascii.js';
+
 /** Whole lines of a byte stream. */
 export interface LineBlock {
   /** Number of the first line, from 1. */

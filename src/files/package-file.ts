@@ -1,3 +1,5 @@
+/** Finds the files of this package: the kernel, the programs of threads, package.json. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,3 +1,5 @@
+/** Says in words what the system refused, and what to do about it. */
+
 import { mkdirSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { RobotsFilterError } from '../base/errors.js';

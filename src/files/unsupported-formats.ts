@@ -1,3 +1,8 @@
+/**
+ * Formats that are recognised only to be refused with advice. Read as text they would have no
+ * rules, and so allow everything.
+ */
+
 import { COMPRESSIONS, magicsOf } from './compression.js';
 import { findMagic, type Magic, magicOf, startsWith } from './magic.js';
 

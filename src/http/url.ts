@@ -1,3 +1,5 @@
+/** URLs of requests, and the redirects from one to another. */
+
 import { Buffer, isUtf8 } from 'node:buffer';
 
 /**

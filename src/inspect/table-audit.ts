@@ -1,3 +1,7 @@
+/**
+ * Says what the robots.txt files of a table allow each agent: everything, nothing, or something.
+ */
+
 import { PairCache } from '../base/maps.js';
 import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
 import { type RuleSummary, summarise } from '../patterns/reach.js';

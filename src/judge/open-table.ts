@@ -1,3 +1,5 @@
+/** Reads a table into memory from a file, a pipe or a directory of shards. */
+
 import { closeSync, fstatSync } from 'node:fs';
 import { RobotsFilterError } from '../base/errors.js';
 import {

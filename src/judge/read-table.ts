@@ -1,3 +1,5 @@
+/** Reads the bytes of a table, and computes its checksum while the next bytes come. */
+
 import { readSync } from 'node:fs';
 import { readOpened } from '../files/openings.js';
 import { Checksum } from '../kernel/hashes.js';

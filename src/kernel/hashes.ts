@@ -1,3 +1,5 @@
+/** The checksum of a table and the hash of its hosts, both computed by the kernel. */
+
 import { crc32 } from 'node:zlib';
 import {
   HEADER_CHECKSUM,

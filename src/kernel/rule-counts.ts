@@ -1,3 +1,8 @@
+/**
+ * Counts how often each rule decides. Site owners choose how many rules there are, so the counters
+ * have a bound, beyond which the rarest are dropped.
+ */
+
 import type { Kernel } from './kernel.js';
 import {
   QUERY_AGENT_COUNT,

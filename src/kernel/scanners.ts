@@ -1,3 +1,5 @@
+/** Decodes strings of JSON in the kernel. */
+
 import { FIRST_ADDRESS, PrivateKernel } from './kernel.js';
 
 /** The longest text, in bytes, whose strings are decoded. */

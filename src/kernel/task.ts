@@ -1,3 +1,5 @@
+/** Runs the kernel over a batch, call by call, until all of its lines are judged. */
+
 import type { Kernel } from './kernel.js';
 import {
   RUN_BAD_RECORD,

@@ -1,3 +1,7 @@
+/**
+ * The public API: everything that `import 'robots-filter'` gives. build/api-report.txt lists it.
+ */
+
 export { type ErrorCode, RobotsFilterError } from '../base/errors.js';
 export type { CompileOptions } from '../compile/body-compiler.js';
 export type { RobotsDetails } from '../compile/compiled-robots.js';

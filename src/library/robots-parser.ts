@@ -1,3 +1,5 @@
+/** The package's second entry, `robots-filter/robots-parser`: the interface of robots-parser 3. */
+
 import { isBytes } from '../base/arguments.js';
 import { Robots } from '../judge/robots.js';
 import { isProductToken, tokenPrefix } from '../protocol/agent.js';

@@ -1,3 +1,7 @@
+/**
+ * A robots.txt as lint reads it: all lines with their places, where a parser keeps the rules alone.
+ */
+
 import { Buffer } from 'node:buffer';
 import { ASTERISK, HASH } from '../base/ascii.js';
 import { endOfProductToken, isLineEnd } from '../protocol/agent.js';

@@ -1,3 +1,5 @@
+/** The findings of lint, and the edits by which it repairs a file. */
+
 import { type LintRuleName, lintRule, type Severity } from './rules.js';
 
 /** A replacement of bytes of the body. */

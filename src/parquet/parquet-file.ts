@@ -1,3 +1,5 @@
+/** Reads Parquet files by position: the metadata at the end, then the pages of columns. */
+
 import { fstatSync, read } from 'node:fs';
 import { RobotsFilterError } from '../base/errors.js';
 import { errorText, systemRemedy } from '../files/system-error.js';

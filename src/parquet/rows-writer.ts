@@ -1,3 +1,5 @@
+/** Writes Parquet files row by row: rows of any columns, or a text and columns beside it. */
+
 import {
   ADDED_TYPES,
   type AddedColumn,

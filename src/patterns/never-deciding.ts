@@ -1,3 +1,7 @@
+/**
+ * Finds rules that never decide, because other rules match all of their paths and overrule them.
+ */
+
 import type { Buffer } from 'node:buffer';
 import { addTo } from '../base/maps.js';
 import {

@@ -1,3 +1,5 @@
+/** Bad records: their reasons in words, and the unit that numbers them; and the limits of a run. */
+
 import type { RecordFormat } from '../kernel/query.js';
 import { REASONS, type Reason } from '../protocol/verdict.js';
 

@@ -1,3 +1,8 @@
+/**
+ * Finds agents that no robots.txt names. The name may be misspelt, and then `*` decides for it
+ * everywhere, unnoticed.
+ */
+
 import { nearest } from '../base/nearest.js';
 import { type Agent, lowerCaseAscii, namesProduct } from './agent.js';
 import type { KnownAgent } from './known-agent.js';

@@ -1,3 +1,7 @@
+/**
+ * Serves verdicts to another program: the greeting, then the threads that answer frames on pipes.
+ */
+
 import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { docsPage, RobotsFilterError } from '../base/errors.js';

@@ -1,3 +1,5 @@
+/** The program of a thread that answers requests. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { ColumnJudge, refusal, type ServedTable } from './column-judge.js';
 import { ClosedError, type Request, readRequest, Turns, writeFrame } from './protocol.js';

@@ -1,3 +1,5 @@
+/** Entries: what every source of robots.txt files gives, and the warnings about what it skips. */
+
 import type { Authority } from '../protocol/authority.js';
 import type { FetchOutcome, FetchReading } from './fetch-state.js';
 

@@ -1,3 +1,7 @@
+/**
+ * Texts of a table that people read: rules and sources, escaped as in a JSON string and truncated.
+ */
+
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, DELETE, QUOTE, SPACE } from '../base/ascii.js';
 import { isControl } from '../base/control-characters.js';

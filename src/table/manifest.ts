@@ -1,3 +1,5 @@
+/** Writes and parses the manifest of a table in shards. */
+
 import { RobotsFilterError } from '../base/errors.js';
 import { PROFILES, type Profile } from '../protocol/verdict.js';
 import { OLDEST_VERSION, VERSION } from './format.js';

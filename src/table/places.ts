@@ -1,3 +1,5 @@
+/** Where a host is in a table: its shard, its bucket, and its name in the record. */
+
 import { crc32 } from 'node:zlib';
 import {
   HOST_NUMBERED,

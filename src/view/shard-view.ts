@@ -1,3 +1,5 @@
+/** Reads one shard of a table: hosts, groups, rules and records by their offsets. */
+
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
 import { HostHash } from '../kernel/hashes.js';

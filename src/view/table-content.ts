@@ -1,3 +1,5 @@
+/** What a table holds, as `view/` gives it to people and proofs. */
+
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Authority, DEFAULT_PORTS, type Scheme } from '../protocol/authority.js';

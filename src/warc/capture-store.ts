@@ -1,3 +1,8 @@
+/**
+ * Memory for the captures of archives: words instead of objects, because an archive may have
+ * millions; and a filter of URLs that were left out.
+ */
+
 import { addTo } from '../base/maps.js';
 import { ByteStore, type HashKey, hashBytes, Uint32List } from '../compile/byte-store.js';
 

@@ -1,3 +1,8 @@
+/**
+ * Reads the header of a WARC record (ISO 28500), as far as it decides about captures of robots.txt
+ * files.
+ */
+
 import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { endOfLine, lengthOf, trimmedText } from '../http/response.js';
 

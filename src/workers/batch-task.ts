@@ -1,3 +1,5 @@
+/** Judges a batch in a worker's blocks of memory, and checks the guards after each call. */
+
 import { type Kernel, scratchBytes } from '../kernel/kernel.js';
 import { RUN_BAD_RECORD, RUN_DONE, RUN_RULES_FULL, TASK_OVERLONG } from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';

@@ -1,3 +1,5 @@
+/** Reads and writes descriptors that block, or that another program has made non-blocking. */
+
 import { readSync, writeSync } from 'node:fs';
 import { errorCode } from '../files/system-error.js';
 import type { TaskEnd } from './messages.js';

@@ -1,3 +1,5 @@
+/** What the main thread tells the threads of a pool, and what they answer. */
+
 import type { DivisionRegions, Regions } from './ring/regions.js';
 
 /** An input that threads of the pool read. */

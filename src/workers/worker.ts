@@ -1,3 +1,5 @@
+/** The program of a thread that judges batches, or reads an input into the ring. */
+
 import { setImmediate } from 'node:timers/promises';
 import {
   type BatchSource,

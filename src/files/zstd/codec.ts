@@ -1,3 +1,5 @@
+/** Loads the WebAssembly module that decodes Zstandard data. */
+
 import { ZSTDDecoder } from 'zstddec/stream';
 
 let compiling: Promise<WebAssembly.Module> | undefined;

@@ -1,3 +1,5 @@
+/** Decodes Zstandard data that is in memory as a whole. */
+
 import { loadZstd } from './codec.js';
 import { BlockDecoder } from './decoder.js';
 import { FrameScanner, ZstdError } from './frames.js';

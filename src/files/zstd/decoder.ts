@@ -1,3 +1,5 @@
+/** Decodes Zstandard data as it comes, with memory for one block. */
+
 import { Transform, type TransformCallback } from 'node:stream';
 import { FrameScanner, LONGEST_UNIT_BYTES, MAX_BLOCK_BYTES, ZstdError } from './frames.js';
 

@@ -1,3 +1,5 @@
+/** Compresses to Zstandard data, and loads the package that also decodes with a dictionary. */
+
 import { Transform, type TransformCallback } from 'node:stream';
 import { compress, init } from '@bokuweb/zstd-wasm';
 import xxhash from 'xxhash-wasm';

@@ -1,3 +1,5 @@
+/** Splits Zstandard data (RFC 8878) into frames and blocks, without decoding them. */
+
 import { startsWith } from '../magic.js';
 
 /*

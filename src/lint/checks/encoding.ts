@@ -1,3 +1,5 @@
+/** Checks that a robots.txt is text, and how it is encoded: byte order marks, UTF-8, long lines. */
+
 import { isUtf8 } from 'node:buffer';
 import {
   CLOSE_BRACE,

@@ -1,3 +1,5 @@
+/** Compiles the parts of a cache on one thread; and the warnings that only compiling finds. */
+
 import { type ErrorCode, RobotsFilterError } from '../../base/errors.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
 import type { HashKey } from '../../compile/byte-store.js';

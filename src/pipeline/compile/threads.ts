@@ -1,3 +1,5 @@
+/** The threads that compile parts and shards. */
+
 import type { Piscina } from 'piscina';
 import { RobotsFilterError } from '../../base/errors.js';
 import { PartMerger } from '../../compile/part-merger.js';

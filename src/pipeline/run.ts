@@ -567,6 +567,7 @@ class Passage {
     if (worker !== undefined) {
       const slot = slots.heldBy(worker);
       if (slot !== undefined) {
+        // The main thread would still write the output of a slot that is YIELDED, on its turn.
         slots.setState(slot, FAILED);
         return (await writer.awaitTurn(slot)) ? batchDeathError(ring, name, reason) : undefined;
       }

@@ -8,7 +8,7 @@
  *      1032  i32  WRITE     the thread exits at this write of the output
  *      1036  i32  WRITE_BYTES  after so many bytes of it
  *      1040  i32  WAIT      1 = a thread that has to wait for its batch's turn throws, and judges
- *                           the line SIGNAL
+ *                           the line SIGNAL; 2 = it throws, and leaves that to the test
  *      1044  i32  STEP      the thread throws at this step in shared memory
  *      1048  i32  STEPS     steps taken so far
  *      1052  i32  DEATHS    threads that have died
@@ -60,10 +60,12 @@ for (const name of ['store', 'exchange', 'compareExchange', 'add', 'and', 'notif
   const original = Atomics[name];
   Atomics[name] = (array, ...rest) => {
     if (array.buffer !== buffer) return original(array, ...rest);
-    if (name === 'wait' && awaitsTurn && load(plan, WAIT) === 1) {
+    if (name === 'wait' && awaitsTurn && load(plan, WAIT) > 0) {
       const words = new Int32Array(buffer);
-      store(words, SIGNALLED, 1);
-      notify(words, SIGNALLED);
+      if (load(plan, WAIT) === 1) {
+        store(words, SIGNALLED, 1);
+        notify(words, SIGNALLED);
+      }
       fail('waited on purpose');
     }
     const step = add(plan, STEPS, 1) + 1;

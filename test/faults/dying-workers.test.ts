@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Executor } from '../../src/workers/messages.js';
 import { every } from '../random/cases.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 import {
@@ -26,6 +27,28 @@ const POOLS = [
   ['3 threads', 3, false],
   ['3 threads, the main one among them', 3, true],
 ] as const;
+
+/** The word of the fake kernel that says that the line SIGNAL has been judged. */
+const SIGNALLED = 265;
+
+/** A pool that judges the line SIGNAL once the run has been told that a thread has died. */
+function signallingPool(pool: Executor): Executor {
+  return {
+    threads: pool.threads,
+    mayBlock: pool.mayBlock,
+    kernel: pool.kernel,
+    close: () => pool.close(),
+    run: (task) =>
+      pool.run(task).catch((reason: unknown) => {
+        const words = new Int32Array(task.memory.buffer);
+        setImmediate(() => {
+          Atomics.store(words, SIGNALLED, 1);
+          Atomics.notify(words, SIGNALLED);
+        });
+        throw reason;
+      }),
+  };
+}
 
 describe.each(ALL_WAYS)('a thread that dies over a batch, %s', (way) => {
   const pools = POOLS.filter(([, , joint]) => !joint || way === 'file to file');
@@ -91,6 +114,21 @@ describe.each(ALL_WAYS)('a thread that dies over a batch, %s', (way) => {
       expect(outcome.deaths).toBe(1);
       expect(outcome.error?.message).toContain('waited on purpose');
       expect(expectFailure(input, outcome)).toBe(3);
+      expect(outcome.text).toBe('ok WAIT\nok ab\n');
+    },
+  );
+
+  // Workers write to a file themselves, and give out nothing before their turn.
+  it.skipIf(way.endsWith('to file')).each([2, 3])(
+    'while its first records wait to be written gives out none of them, with %i threads',
+    async (n) => {
+      // The second batch waits to be written with the record of "ab" in it. The first is judged
+      // only once the run knows of the death.
+      const input = `WAIT\nab\nab\n!bad\n${AFTER}`;
+      const outcome = await execute(way, input, signallingPool(dyingPool(n)), { wait: 2 });
+      expect(outcome.deaths).toBe(1);
+      expect(expectFailure(input, outcome)).toBe(3);
+      expect(outcome.error?.message).toContain('and none after');
       expect(outcome.text).toBe('ok WAIT\nok ab\n');
     },
   );

@@ -90,9 +90,9 @@
  * thread takes over. The main thread learns of the death after the thread's last action. It reacts
  * to what the thread held (src/pipeline/run.ts):
  *
- * - A slot that is TAKEN or YIELDED: the slot becomes FAILED. All earlier slots have been TAKEN by
- *   then, and their workers need nothing from the dead worker. So the turn of the FAILED slot
- *   comes; then the run stops.
+ * - A slot that is TAKEN or YIELDED: the slot becomes FAILED, so that nothing more of its batch is
+ *   written. All earlier slots have been TAKEN by then, and their workers need nothing from the
+ *   dead worker. So the turn of the FAILED slot comes; then the run stops.
  * - The role of the WRITER: the run stops at once. All slots before the slot of the TURN are
  *   written; of that slot nothing is written unless WRITE_BEGUN.
  * - Neither: STOP becomes STOP_TAKING. TAKEN batches are judged and written. When all other workers

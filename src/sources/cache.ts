@@ -52,8 +52,6 @@ import {
 } from './record-files.js';
 
 export type { Archive, ArchivePart } from './archives.js';
-export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from './entry.js';
-export type { Nested } from './item.js';
 export type { RecordColumns } from './record-files.js';
 
 /*

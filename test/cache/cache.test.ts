@@ -20,7 +20,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/base/errors.js';
 import { readLines } from '../../src/files/lines.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
-import { type CacheEntry, cacheParts } from '../../src/sources/cache.js';
+import { cacheParts } from '../../src/sources/cache.js';
+import type { CacheEntry } from '../../src/sources/entry.js';
 import { byteNamesIn, splitNames } from '../../src/sources/item.js';
 import { type Reading, readCache, readParts } from './read-cache.js';
 

@@ -1,12 +1,5 @@
-import {
-  type CacheContent,
-  type CacheEntry,
-  type CacheOptions,
-  type CacheWarning,
-  cacheParts,
-  PartReader,
-  walk,
-} from '../../src/sources/cache.js';
+import { type CacheContent, cacheParts, PartReader, walk } from '../../src/sources/cache.js';
+import type { CacheEntry, CacheOptions, CacheWarning } from '../../src/sources/entry.js';
 
 /** The contents of a cache, in order. */
 export interface Reading {

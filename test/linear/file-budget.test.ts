@@ -6,7 +6,7 @@ import { Robots, Table } from '../../src/library/index.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { MIN_BYTES } from '../../src/protocol/verdict.js';
-import type { CacheWarning } from '../../src/sources/cache.js';
+import type { CacheWarning } from '../../src/sources/entry.js';
 
 const MAX_BYTES = 64_000_000;
 

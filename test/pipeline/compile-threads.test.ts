@@ -15,7 +15,8 @@ import {
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
 import { CompileThreads } from '../../src/pipeline/compile/threads.js';
-import { type CacheWarning, cacheParts } from '../../src/sources/cache.js';
+import { cacheParts } from '../../src/sources/cache.js';
+import type { CacheWarning } from '../../src/sources/entry.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
 

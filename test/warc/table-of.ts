@@ -6,7 +6,7 @@ import {
   type CompileCacheOptions,
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
-import type { CacheWarning } from '../../src/sources/cache.js';
+import type { CacheWarning } from '../../src/sources/entry.js';
 
 /** What caches compile to. */
 export interface Compiled {

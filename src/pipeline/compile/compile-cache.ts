@@ -14,12 +14,11 @@ import {
   type Archive,
   type CacheContent,
   type CachePart,
-  type CacheWarning,
   cacheContents,
   nestedParts,
   type RecordColumns,
 } from '../../sources/cache.js';
-import type { WarningEvent } from '../../sources/entry.js';
+import type { CacheWarning, WarningEvent } from '../../sources/entry.js';
 import type { FetchReading } from '../../sources/fetch-state.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import {

@@ -9,8 +9,9 @@ import type { TableContents } from '../../compile/table-contents.js';
 import type { TableLayout } from '../../compile/table-layout.js';
 import { BodyClaims, PartBuilder, type TablePart } from '../../compile/table-part.js';
 import { MESSAGES } from '../../protocol/parse.js';
-import { type CachePart, type Nested, PartReader } from '../../sources/cache.js';
+import { type CachePart, PartReader } from '../../sources/cache.js';
 import type { CacheOptions, CacheWarning, WarningEvent } from '../../sources/entry.js';
+import type { Nested } from '../../sources/item.js';
 import { CaptureList, type PackedCaptures } from '../../warc/captures.js';
 import { noteCapture } from './archive-compilation.js';
 

@@ -9,13 +9,8 @@ import type { AddedFile } from '../../compile/table-contents.js';
 import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from '../../compile/table-part.js';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
 import type { AccessResult } from '../../protocol/verdict.js';
-import {
-  type Archive,
-  type CacheEntry,
-  cacheContents,
-  PartReader,
-  walk,
-} from '../../sources/cache.js';
+import { type Archive, cacheContents, PartReader, walk } from '../../sources/cache.js';
+import type { CacheEntry } from '../../sources/entry.js';
 import { shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import { type CompileCacheOptions, partSettings } from './compile-cache.js';

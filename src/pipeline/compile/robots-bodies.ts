@@ -12,13 +12,12 @@ import { isArchiveList, isArchiveName } from '../../sources/archives.js';
 import {
   type Archive,
   type ArchivePart,
-  type CacheEntry,
   cacheContents,
   PartReader,
   type WalkedEntry,
   walk,
 } from '../../sources/cache.js';
-import type { CacheWarning } from '../../sources/entry.js';
+import type { CacheEntry, CacheWarning } from '../../sources/entry.js';
 import { recordFileOf } from '../../sources/record-files.js';
 import { ArchiveCompilation, type ArchiveTarget } from './archive-compilation.js';
 

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type RolldownOptions } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
+import { asciiOnly } from './build/ascii-only.js';
 import { bundleable } from './build/bundleable.js';
 import { bundledCommander } from './build/bundled-commander.js';
 import { plainExports } from './build/plain-exports.js';
@@ -53,6 +54,7 @@ function alone(name: string, path: string, ending = 'cjs'): RolldownOptions {
     platform: 'node',
     external,
     checks,
+    plugins: [asciiOnly()],
     // Piscina reads its version from package.json. Nothing here asks for the version.
     moduleTypes: { '.json': 'empty' },
     output: {
@@ -81,7 +83,7 @@ export default defineConfig([
     external,
     checks,
     transform: { define },
-    plugins: [bundledCommander(), bundleable(), plainExports()],
+    plugins: [bundledCommander(), bundleable(), plainExports(), asciiOnly()],
     output: {
       dir: '.build/dist/cjs',
       cleanDir: true,

@@ -117,6 +117,15 @@ describe('the package', () => {
     expect(stdout).toBe('0.1.0\n');
   });
 
+  it('has no character beyond ASCII in its programs, which would make their start slower', () => {
+    const programs = files.filter(({ path }) => /\.c?js$/.test(path));
+    expect(programs.length).toBeGreaterThan(40);
+    const beyond = programs.filter(({ path }) =>
+      readFileSync(join(ROOT, path)).some((byte) => byte > 0x7f),
+    );
+    expect(beyond).toEqual([]);
+  });
+
   it('is small, apart from its kernel', () => {
     const bytesOf = (isCounted: (path: string) => boolean): number =>
       files.reduce((sum, { path, size }) => sum + (isCounted(path) ? size : 0), 0);

@@ -398,8 +398,15 @@ export const MARKS_MOST = 1024;
 export const NO_MARK = 0xffff_ffff;
 const MARKS_FIRST = 24;
 export const MARKS_BYTES = MARKS_FIRST + (1 + MARKS_MOST + 2 + 16) * WORD;
+/** The shapes of the JSON that was read: Shapes (assembly/memory.ts). */
+export const WORKER_SHAPES = WORKER_MARKS + ((MARKS_BYTES + LONG - 1) & -LONG);
+/** Where they begin, after the credit. */
+export const SHAPES_LIST = WORD;
+/** Bytes of a shape: one for each byte of JSON. There is a shape for each length below it. */
+export const SHAPE_BYTES = 64;
+export const SHAPES_BYTES = SHAPES_LIST + SHAPE_BYTES * SHAPE_BYTES;
 /** For each agent its Result for the current URL. */
-export const WORKER_RESULTS = WORKER_MARKS + ((MARKS_BYTES + LONG - 1) & -LONG);
+export const WORKER_RESULTS = WORKER_SHAPES + SHAPES_BYTES;
 /** Maximum number of agents of a query. */
 export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */

@@ -1,3 +1,4 @@
+import { CLOSE_BRACE, LF } from '../../src/base/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import {
   Arena,
@@ -14,6 +15,8 @@ import {
   RUN_BAD_RECORD,
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
+  SHAPE_BYTES,
+  SHAPES_LIST,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_BYTES,
@@ -23,6 +26,7 @@ import {
   TASK_OUTPUT,
   WORKER_BEFORE,
   WORKER_MARKS,
+  WORKER_SHAPES,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
 import {
@@ -109,8 +113,16 @@ export function kernelOver(
     memoryBytes.fill(0, worker.address, worker.address + query.workerBytes);
     // Nothing is promised about the line entries of a task that begins.
     memoryBytes.fill(0xa5, worker.address + WORKER_BEFORE, worker.address + WORKER_MARKS);
+    // Shapes of an earlier query: letters before a brace.
+    const shapes = worker.address + WORKER_SHAPES + SHAPES_LIST;
+    for (let bytes = 1; bytes < SHAPE_BYTES; bytes++) {
+      memoryBytes[shapes + bytes * SHAPE_BYTES + bytes - 1] = 16;
+    }
     memoryBytes.set(bytes, block.address);
     memoryBytes.set(input, source.address);
+    // What would complete an object and a line that the input breaks off.
+    memoryBytes.fill(LF, source.address + input.length, source.address + input.length + MARGIN);
+    memoryBytes[source.address + input.length] = CLOSE_BRACE;
     const words = new Uint32Array(memory.buffer, task.address, TASK_BYTES / 4);
     words.fill(0);
     const addresses = {

@@ -57,6 +57,7 @@ import {
   passJson,
   passRow,
 } from './emit/records';
+import { forgetShapes } from './json/alike';
 import { forgetMarks } from './json/marks';
 import { locate } from './locate';
 import { lookUp } from './look-up';
@@ -86,6 +87,7 @@ export function run(task: Task): i32 {
   const places = task.places;
   limitScratch(task.scratchEnd);
   forgetMarks(worker.marks);
+  forgetShapes(worker.shapes, query);
   task.badCount = 0;
   let at = task.input;
   while (at < end) {

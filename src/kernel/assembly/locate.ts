@@ -24,9 +24,10 @@ import {
 } from '../layout';
 import { findByte, isControlOrSpace } from './bytes';
 import { bucketOf, findShard, hashHost } from './hosts';
+import { locateAlike, noteAlike, rememberShape } from './json/alike';
 import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
-import { claimScratch, EMPTY, Line, Marks, PENDING, Query, tableOf, Worker } from './memory';
+import { claimScratch, EMPTY, Line, PENDING, Query, tableOf, Worker } from './memory';
 import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './rows';
 import { splitAny, splitPlain } from './url';
 
@@ -68,7 +69,7 @@ export function locate(
   }
   return holdsRows(query)
     ? locateInRow(query, line, end, hostSpace, scratch)
-    : locateInJson(query, line, end, worker.marks, hostSpace, scratch);
+    : locateInJson(query, line, end, worker, hostSpace, scratch);
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */
@@ -196,12 +197,25 @@ function locateInJson(
   query: Query,
   line: Line,
   end: usize,
-  marks: Marks,
+  worker: Worker,
   hostSpace: usize,
   scratch: usize,
 ): usize {
   const start = line.start;
-  const located = locateUrl(query, line, start, end, marks, scratch);
+  const shapes = worker.shapes;
+  const triesShapes = shapes.credit > 0;
+  if (triesShapes) {
+    const stop = locateAlike(query, line, end, shapes);
+    noteAlike(shapes, stop !== 0);
+    if (stop !== 0) {
+      endLine(line, line.newline, end);
+      if (!isTooLong(query, line)) return resolvePlain(query, line, stop, hostSpace, scratch);
+      fail(line, REASON_LINE_TOO_LONG);
+      return scratch;
+    }
+  }
+  const located = locateUrl(query, line, start, end, worker.marks, scratch);
+  if (triesShapes && located === LOCATED) rememberShape(query, line, shapes);
   const isString =
     located !== LOCATED &&
     query.format === FORMAT_JSON &&

@@ -7,11 +7,13 @@
 import {
   RULES_ENTRIES,
   RULES_NOTES,
+  SHAPE_BYTES,
   TASK_BAD,
   WORKER_HOSTS,
   WORKER_LINES,
   WORKER_MARKS,
   WORKER_RESULTS,
+  WORKER_SHAPES,
 } from '../layout';
 
 /** A line in flight; each phase fills in fields for the next phases. */
@@ -317,6 +319,10 @@ export class Worker {
     return changetype<Marks>(changetype<usize>(this) + WORKER_MARKS);
   }
 
+  get shapes(): Shapes {
+    return changetype<Shapes>(changetype<usize>(this) + WORKER_SHAPES);
+  }
+
   get results(): Result {
     return changetype<Result>(changetype<usize>(this) + WORKER_RESULTS);
   }
@@ -350,6 +356,18 @@ export class Marks {
   /** Address of the first address. */
   get list(): usize {
     return changetype<usize>(this) + offsetof<Marks>('first');
+  }
+}
+
+/** The shapes of objects that were read (json/alike.ts). */
+@unmanaged
+export class Shapes {
+  /** Above 0 while lines are compared with shapes. */
+  credit: i32;
+
+  /** Address of the shape of an object that has this many bytes after its URL, 1 to 63. */
+  of(bytes: i32): usize {
+    return changetype<usize>(this) + offsetof<Shapes>() + <usize>bytes * SHAPE_BYTES;
   }
 }
 

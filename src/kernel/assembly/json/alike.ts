@@ -1,8 +1,9 @@
 /**
  * Reading an object as one before it: the records of a source mostly differ only in their values.
- * If the URL is the first member, and what follows the URL has the same bytes with a meaning in JSON
- * at the same places as in a record before, the reader of marks (locate-url.ts) would read it in the
- * same way, so it need not. (Mison speculates so on the places of fields: Li et al., VLDB 2017.)
+ * If the URL is the first member, and what follows the URL has the same bytes with a meaning in
+ * JSON at the same places as in a record before, the reader of marks (locate-url.ts) would read it
+ * in the same way, so it need not. (Mison speculates so on the places of fields: Li et al., VLDB
+ * 2017.)
  *
  * This pays for short records that repeat. Others lose `credit`, and with it the way.
  */
@@ -20,7 +21,9 @@ const MOST_CREDIT: i32 = 64;
 /** A longer key could end beyond the 64 bytes of a shape. */
 const MOST_KEY_BYTES: u32 = 32;
 
-/** Forgets all shapes: they hold for one query. Gives credit if records of the query can be alike. */
+/**
+ * Forgets all shapes: they hold for one query. Gives credit if records of the query can be alike.
+ */
 export function forgetShapes(shapes: Shapes, query: Query): void {
   shapes.credit = 0;
   const isJson = query.format === FORMAT_NDJSON || query.format === FORMAT_JSON;

@@ -25,6 +25,7 @@ const LANGUAGES: readonly Language[] = [
     name: 'Python',
     libraries: [
       { id: 'protego', name: 'Protego 0.7.0 (Python)', urls: 100_000 },
+      { id: 'fastrobots', name: 'fastrobots 0.3.0 (Python, in Rust)', urls: 500_000 },
       {
         id: 'fast-robotstxt',
         name: 'google/robotstxt, fast-robotstxt 1.1.0 (C++)',
@@ -33,10 +34,14 @@ const LANGUAGES: readonly Language[] = [
     ],
     async prepare(directory) {
       const packages = join(directory, 'packages');
-      if (!existsSync(join(packages, 'protego'))) {
+      if (!existsSync(join(packages, 'fastrobots'))) {
         const words = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-        const versions = ['protego==0.7.0', 'fast-robotstxt==1.1.0'];
-        await build('python3', [...words, '--target', packages, ...versions], directory);
+        const versions = ['protego==0.7.0', 'fastrobots==0.3.0', 'fast-robotstxt==1.1.0'];
+        await build(
+          'python3',
+          [...words, '--upgrade', '--target', packages, ...versions],
+          directory,
+        );
       }
       return {
         program: 'python3',
@@ -49,6 +54,7 @@ const LANGUAGES: readonly Language[] = [
     name: 'Rust',
     libraries: [
       { id: 'texting_robots', name: 'texting_robots 0.2.2 (Rust)', urls: 500_000 },
+      { id: 'fast-robots', name: 'fast-robots 0.1.5 (Rust)', urls: 500_000 },
       { id: 'robotstxt', name: 'robotstxt 0.3.0 (Rust)', urls: 50_000 },
     ],
     async prepare(directory) {

@@ -2,8 +2,8 @@
 
     main.py LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 
-LIBRARY is protego, or fast-robotstxt: a fork of google/robotstxt in C++ with the URL parser ada. The latter parses
-a file for each URL, since it has no other interface. Prints one JSON object.
+LIBRARY is protego, fastrobots (in Rust), or fast-robotstxt: a fork of google/robotstxt in C++ with the URL parser ada.
+The last parses a file for each URL, since it has no other interface. Prints one JSON object.
 """
 
 import json
@@ -28,6 +28,18 @@ if library == "protego":
 
     def is_allowed(robots, url):
         return robots.can_fetch(url, agent)
+
+elif library == "fastrobots":
+    from fastrobots import Robots
+
+    def parse(body):
+        return Robots.parse(body.decode("utf-8-sig", "replace"))
+
+    def is_allowed(robots, url):
+        # It takes paths only. A URL that came here has "://".
+        rest = url.partition("#")[0].partition("://")[2]
+        slash = rest.find("/")
+        return robots.allowed(rest[slash:] if slash >= 0 else "/", agent)
 
 else:
     from robotstxt import RobotsMatcher

@@ -2,8 +2,8 @@
 //!
 //!     competitor LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 //!
-//! LIBRARY is texting_robots or robotstxt. The latter is a port of google/robotstxt and parses a
-//! file for each URL, since it has no other interface. Prints one JSON object.
+//! LIBRARY is texting_robots, fast-robots or robotstxt. The last is a port of google/robotstxt and
+//! parses a file for each URL, since it has no other interface. Prints one JSON object.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,6 +12,7 @@ use std::time::Instant;
 
 enum Robots {
     Parsed(texting_robots::Robot),
+    Compiled(fast_robots::RobotsMatcher<'static>),
     Text(String),
     /// The library refused the file: nothing is forbidden.
     Refused,
@@ -21,6 +22,7 @@ impl Robots {
     fn allows(&self, agent: &str, url: &str) -> bool {
         match self {
             Robots::Parsed(robot) => robot.allowed(url),
+            Robots::Compiled(matcher) => matcher.is_allowed(agent, path_of(url)),
             Robots::Text(body) => {
                 robotstxt::DefaultMatcher::default().one_agent_allowed_by_robots(body, agent, url)
             }
@@ -33,10 +35,23 @@ fn parse(library: &str, agent: &str, body: Vec<u8>) -> Robots {
     if library == "robotstxt" {
         return Robots::Text(String::from_utf8_lossy(&body).into_owned());
     }
+    if library == "fast-robots" {
+        // Its matchers borrow from the parsed file, and that from the text: both stay until the end.
+        let text: &'static str = String::from_utf8_lossy(&body).into_owned().leak();
+        let parsed = Box::leak(Box::new(fast_robots::RobotsTxt::parse(text)));
+        return Robots::Compiled(parsed.matcher());
+    }
     match texting_robots::Robot::new(agent, &body) {
         Ok(robot) => Robots::Parsed(robot),
         Err(_) => Robots::Refused,
     }
+}
+
+/// The path and query of a URL that has "://".
+fn path_of(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or(url);
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("/", |slash| &rest[slash..])
 }
 
 fn decide(hosts: &HashMap<String, Robots>, agent: &str, url: &str) -> &'static str {

@@ -433,11 +433,7 @@ async function streamed(table: Table, urls: readonly string[]): Promise<string> 
 function differences(old: Table, next: Table): unknown[] {
   const rows: unknown[] = [];
   const agents = AGENTS.map((agent) => parseAgent(agent, 'rfc9309'));
-  const sink = {
-    isClosed: false,
-    add: (row: unknown) => void rows.push(row),
-    end: () => undefined,
-  };
+  const sink = { isClosed: false, add: (row: unknown) => void rows.push(row) };
   new HostDiff({ old, new: next, agents }, sink, new DiffTally(AGENTS)).write();
   return rows;
 }

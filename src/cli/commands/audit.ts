@@ -3,22 +3,13 @@
 import { printableJson } from '../../base/control-characters.js';
 import { replaceFile } from '../../files/replacement.js';
 import { labelledHosts } from '../../inspect/host-report.js';
-import { type Table, tableMemory } from '../../judge/table.js';
-import type { Agent } from '../../protocol/agent.js';
+import { tableMemory } from '../../judge/table.js';
 import type { Authority } from '../../protocol/authority.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
-import { Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
+import { Diagnostics, SUCCESS, usageError } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
-import {
-  type AuditFigures,
-  AuditPageRows,
-  AuditParquet,
-  type AuditSink,
-  type AuditTally,
-  AuditText,
-  HostAudit,
-} from '../report/audit-figures.js';
-import type { HeldRows, RowFormat } from '../report/rows.js';
+import { AUDIT_COLUMNS, type AuditFigures, HostAudit } from '../report/audit-figures.js';
+import { type HeldRows, openRows, type ReportFormat, withAgents } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
 import { noteEmptyList, readHosts } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
@@ -40,7 +31,7 @@ export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
   readonly report?: string;
-  readonly format?: RowFormat | 'parquet' | 'html';
+  readonly format?: ReportFormat;
 }
 
 /**
@@ -81,32 +72,30 @@ export async function audit(options: AuditOptions): Promise<number> {
     profile: table.profile,
     created: new Date().toISOString(),
   };
-  const auditTo = <Prepared>(sink: AuditSink<Prepared>): Promise<AuditTally> =>
-    auditInto(sink, table, agents, asked, options);
-  const figuresOf = (tally: AuditTally): AuditFigures => tally.figures(about, view.hasRecords);
-  let tally: AuditTally;
-  let isClosed = false;
-  let omission: string | undefined;
-  if (format === 'html') {
-    const sink = new AuditPageRows();
-    tally = await auditTo(sink);
-    writeOutput(await reportText(figuresOf(tally), 'html', sink.held));
-  } else if (format === 'parquet') {
-    const sink = new AuditParquet();
-    tally = await auditTo(sink);
-    isClosed = sink.isClosed;
-  } else {
-    const names = agents.map(({ name }) => name);
-    const sink = new AuditText(format, names, options.spreadsheet);
-    tally = await auditTo(sink);
-    ({ isClosed, omission } = sink);
+  const names = agents.map(({ name }) => name);
+  const sink = await openRows(format, withAgents(AUDIT_COLUMNS, names), {
+    spreadsheet: options.spreadsheet,
+    page: (rows) => reportText(figures(), 'html', rows),
+  });
+  const hosts = new HostAudit(sink, table, agents, options.only);
+  const { tally } = hosts;
+  const figures = (): AuditFigures => tally.figures(about, view.hasRecords);
+  for (const [label, authorities] of labelledHosts(view, asked)) {
+    // A report needs all hosts.
+    if (sink.isClosed && options.report === undefined) break;
+    if (authorities.length === 0) hosts.addUnknown(label);
+    for (const [name, authority] of authorities) {
+      hosts.add(name, authority);
+      await sink.ready();
+    }
   }
+  await sink.end();
   if (form !== undefined && options.report !== undefined) {
-    await replaceFile(options.report, Buffer.from(await reportText(figuresOf(tally), form)));
+    await replaceFile(options.report, Buffer.from(await reportText(figures(), form)));
   }
-  if (isClosed) return SUCCESS;
+  if (sink.isClosed) return SUCCESS;
   for (const line of totals(tally)) diagnostics.note(line);
-  if (omission !== undefined) diagnostics.note(omission);
+  if (sink.omission !== undefined) diagnostics.note(sink.omission);
   return SUCCESS;
 }
 
@@ -133,35 +122,8 @@ async function openAudited(
   return { table, named: undefined };
 }
 
-/**
- * Passes the rows of hosts to a sink, and counts the hosts.
- *
- * @param asked the hosts; `undefined` for all of the table
- */
-async function auditInto<Prepared>(
-  sink: AuditSink<Prepared>,
-  table: Table,
-  agents: readonly Agent[],
-  asked: ReadonlyMap<string, Authority> | undefined,
-  options: AuditOptions,
-): Promise<AuditTally> {
-  const { view } = tableMemory(table);
-  const hosts = new HostAudit(sink, table, agents, options.only);
-  // A report needs all hosts.
-  const isDone = (): boolean => sink.isClosed && options.report === undefined;
-  for (const [label, authorities] of labelledHosts(view, asked)) {
-    if (isDone()) break;
-    if (authorities.length === 0 && hosts.addUnknown(label)) await sink.flush();
-    for (const [name, authority] of authorities) {
-      if (hosts.add(name, authority)) await sink.flush();
-    }
-  }
-  await sink.end();
-  return hosts.tally;
-}
-
 /** One line for each agent: how many hosts allow how much. */
-function totals({ agents }: AuditTally): string[] {
+function totals({ agents }: HostAudit['tally']): string[] {
   return agents.map(({ agent: name, all, part, none, unknown }) => {
     const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
     const hosts = formatCount(all + part + none + unknown, 'host');

@@ -18,7 +18,7 @@ import { formatAuthority } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
-import { DIFFERENT, Diagnostics, SUCCESS, usageError, writeOutput } from '../console.js';
+import { DIFFERENT, Diagnostics, SUCCESS, usageError } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import {
   type Difference,
@@ -29,10 +29,9 @@ import {
 import {
   type Cell,
   type Column,
-  HeldRows,
-  type RowFormat,
+  openRows,
+  type ReportFormat,
   type RowSink,
-  TextRows,
   withAgents,
 } from '../report/rows.js';
 import { formatCount } from '../text.js';
@@ -42,7 +41,7 @@ import { checkProfile, refuseEmptyTable, refuseReadingOptions } from './robots-s
 
 export interface DiffOptions extends RobotsOptions, RowOptions {
   readonly urls?: string;
-  readonly format?: RowFormat | 'html';
+  readonly format?: Exclude<ReportFormat, 'parquet'>;
   readonly exitCode?: boolean;
 }
 
@@ -94,10 +93,18 @@ export async function diff(
   const { urls, format = 'table' } = options;
   const names = agents.map(({ name }) => name);
   const columns = withAgents(urls === undefined ? HOST_COLUMNS : URL_COLUMNS, names);
-  const held = new HeldRows(columns);
-  const text = format === 'html' ? undefined : new TextRows(format, columns, options.spreadsheet);
-  const sink = text ?? held;
+  const what = urls === undefined ? 'host' : 'URL';
   const tally = new DiffTally(names);
+  const sink = await openRows(format, columns, {
+    spreadsheet: options.spreadsheet,
+    headerNeedsRow: true,
+    async page(rows) {
+      const { diffPage } = await import('../report/report-pages.js');
+      const created = new Date().toISOString();
+      const about = { old: oldPath, new: newPath, what, profile: old.profile, created } as const;
+      return diffPage(about, tally, rows);
+    },
+  });
   if (urls === undefined) {
     new HostDiff({ old, new: next, agents }, sink, tally).write();
   } else {
@@ -105,17 +112,10 @@ export async function diff(
     await diffUrls(urls, sides, sink, tally);
     if (tally.compared === 0) noteEmptyList(urls, 'URL', diagnostics);
   }
-  sink.end();
-  const what = urls === undefined ? 'host' : 'URL';
-  if (format === 'html') {
-    const { diffPage } = await import('../report/report-pages.js');
-    const created = new Date().toISOString();
-    const about = { old: oldPath, new: newPath, what, profile: old.profile, created } as const;
-    writeOutput(diffPage(about, tally, held));
-  }
+  await sink.end();
   if (sink.isClosed) return SUCCESS;
   for (const line of totals(tally, what)) diagnostics.note(line);
-  if (text?.omission !== undefined) diagnostics.note(text.omission);
+  if (sink.omission !== undefined) diagnostics.note(sink.omission);
   return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
 }
 
@@ -202,10 +202,10 @@ const HOST_COLUMNS: readonly Column[] = [
 export class HostDiff {
   readonly #sides: DiffSides;
   readonly #diff: TableDiff;
-  readonly #sink: RowSink;
+  readonly #sink: Differences;
   readonly #tally: DiffTally;
 
-  constructor(sides: DiffSides, sink: RowSink, tally: DiffTally) {
+  constructor(sides: DiffSides, sink: Differences, tally: DiffTally) {
     const [old, next] = [tableMemory(sides.old).view, tableMemory(sides.new).view];
     this.#sides = sides;
     this.#diff = new TableDiff(old, next, sides.agents, sides.old.profile === 'google');
@@ -292,7 +292,7 @@ export class HostDiff {
   }
 
   #add(label: string, agent: number, cells: readonly Cell[]): void {
-    this.#sink.add([label, this.#sides.agents[agent]?.name, ...cells]);
+    this.#sink.add({ cells: [label, this.#sides.agents[agent]?.name, ...cells] });
   }
 }
 
@@ -312,7 +312,7 @@ const URL_COLUMNS: readonly Column[] = [
 async function diffUrls(
   path: string,
   sides: DiffSides<Table | Robots>,
-  sink: RowSink,
+  sink: Differences,
   tally: DiffTally,
 ): Promise<void> {
   for await (const url of urlsOf(path)) {
@@ -321,11 +321,15 @@ async function diffUrls(
       const [old, next] = [sides.old.verdict(url, chain), sides.new.verdict(url, chain)];
       if (old.verdict === next.verdict) return;
       tally.add(agent, [old.verdict, next.verdict]);
-      sink.add([url, name, old.verdict, next.verdict, causeOf(old), causeOf(next)]);
+      const verdicts = [old.verdict, next.verdict, causeOf(old), causeOf(next)];
+      sink.add({ cells: [url, name, ...verdicts] });
     });
     if (sink.isClosed) return;
   }
 }
+
+/** Where the rows go. A diff holds few rows, so nothing waits for room. */
+type Differences = Pick<RowSink, 'isClosed' | 'add'>;
 
 /** The two sides of a diff, and the agents that are asked about. */
 interface DiffSides<Side = Table> {

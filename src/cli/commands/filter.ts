@@ -103,7 +103,7 @@ export async function filter(
       await output.commit(end);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        writeCounts({ filter, view: table.view, agents: asked, diagnostics }, counts);
+        await writeCounts({ filter, view: table.view, agents: asked, diagnostics }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;

@@ -17,7 +17,8 @@ import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 import { type NamedAgentOptions, parseAgents } from '../agents.js';
-import { SUCCESS, shellWords, usageError, writeOutput } from '../console.js';
+import { SUCCESS, shellWords, usageError } from '../console.js';
+import { TextBatches } from '../report/rows.js';
 import { formatBytes, formatNumber, formatPercent } from '../text.js';
 import { askedAuthority } from './arguments.js';
 import { agentWords, compiledThenInspected, purposeOf } from './robots-source.js';
@@ -35,8 +36,6 @@ export interface InspectOptions extends NamedAgentOptions {
 const FIXED_TOKENS = 2;
 /** Maximum number of product tokens of a reduced table that are named. */
 const NAMED_TOKENS = 20;
-/** Number of lines that are written at a time. */
-const LINES_AT_A_TIME = 1000;
 
 /**
  * `robots-filter inspect`: prints the totals of a table, or the groups and rules of one host.
@@ -113,14 +112,12 @@ function countsInWords(verified: VerifiedTable): string {
 
 /** Prints lines until the reader goes away. */
 function print(lines: Iterable<string>): void {
-  let held: string[] = [];
+  const out = new TextBatches();
   for (const line of lines) {
-    held.push(`${printable(line)}\n`);
-    if (held.length < LINES_AT_A_TIME) continue;
-    if (!writeOutput(held.join(''))) return;
-    held = [];
+    if (out.isClosed) return;
+    out.add(`${printable(line)}\n`);
   }
-  writeOutput(held.join(''));
+  out.flush();
 }
 
 function* totals(

@@ -8,7 +8,7 @@ import { parseRecordValue } from '../../protocol/preferences.js';
 import type { AuthorityRecords } from '../../view/table-content.js';
 import { Diagnostics, SUCCESS } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
-import { type Column, type RowFormat, Rows, TextBatches } from '../report/rows.js';
+import { type Cell, type Column, type RowFormat, TextRows } from '../report/rows.js';
 import { kindOfPath, readRobotsFile } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
 import { checkProfile, refuseReadingOptions } from './robots-source.js';
@@ -51,7 +51,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
     });
     report.add(undefined, keptRecords(file, options.profile ?? 'rfc9309'));
-    report.end(path, diagnostics);
+    await report.end(path, diagnostics);
     return SUCCESS;
   }
   let table: Table;
@@ -72,7 +72,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
     }
     if (report.isClosed) break;
   }
-  report.end(path, diagnostics);
+  await report.end(path, diagnostics);
   return SUCCESS;
 }
 
@@ -81,18 +81,16 @@ type ReportedRecord = KeptRecord & { readonly isTruncated?: boolean };
 
 class RecordsReport {
   readonly #kinds: ReadonlySet<RecordKind> | undefined;
-  readonly #rows: Rows;
-  readonly #out = new TextBatches();
+  readonly #rows: TextRows;
   #count = 0;
 
   constructor({ kind, format = 'ndjson', spreadsheet }: RecordsOptions) {
     this.#kinds = kind === undefined ? undefined : new Set(kind);
-    this.#rows = new Rows(format, COLUMNS, spreadsheet);
-    this.#out.add(this.#rows.header);
+    this.#rows = new TextRows(format, COLUMNS, { spreadsheet });
   }
 
   get isClosed(): boolean {
-    return this.#out.isClosed;
+    return this.#rows.isClosed;
   }
 
   add(host: string | undefined, records: readonly ReportedRecord[]): void {
@@ -102,13 +100,13 @@ class RecordsReport {
       const parsed = isTruncated ? undefined : parseRecordValue(kind, value);
       const group = productTokens?.slice(0, MOST_TOKENS);
       const cells = [host, line, kind, group, value, parsed, isTruncated];
-      this.#out.add(this.#rows.part(0, cells as readonly (string | undefined)[]));
+      this.#rows.add({ cells: cells as readonly Cell[] });
     }
   }
 
   /** Ends the report; says if there was nothing to report, or if columns were left out. */
-  end(path: string, diagnostics: Diagnostics): void {
-    this.#out.flush();
+  async end(path: string, diagnostics: Diagnostics): Promise<void> {
+    await this.#rows.end();
     const { omission } = this.#rows;
     if (this.#count === 0) {
       const kinds = this.#kinds === undefined ? '' : ` of kind ${[...this.#kinds].join(', ')}`;

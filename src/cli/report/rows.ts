@@ -1,4 +1,4 @@
-/** Rows of reports: as a table for people, CSV, or NDJSON. */
+/** Rows of reports: a table for people, CSV, NDJSON, Parquet, or a page. */
 
 import { isatty } from 'node:tty';
 import { csvField, printable, printableJson } from '../../base/control-characters.js';
@@ -33,6 +33,8 @@ export interface Column {
   readonly isVerdict?: boolean;
   /** Whether its values are numbers, which a table for people aligns at the right. */
   readonly isNumber?: boolean;
+  /** Whether it has a value in every row, as the schema of Parquet says. */
+  readonly isRequired?: boolean;
 }
 
 export type RowFormat = 'table' | 'csv' | 'ndjson';
@@ -89,10 +91,63 @@ function fittingColumns(columns: readonly Column[], window: number): Column[] {
 }
 
 /**
- * Formats the rows of a report. A row is the text of its first values and that of the others, which
- * rows may share.
+ * Values that stand beside each other in rows, of which many may share them. What a row sink makes
+ * of them is kept, so they belong to the sink that they were first added to.
  */
-export class Rows {
+export interface RowPart {
+  readonly cells: readonly Cell[];
+  /** Their text, once they were written. */
+  text?: string;
+}
+
+/** Receives the rows of a report, in order. */
+export interface RowSink {
+  /** Whether nobody reads what is added. */
+  readonly isClosed: boolean;
+  /** Says which columns do not fit the window of a terminal; `undefined` if all are shown. */
+  readonly omission: string | undefined;
+  /** Adds a row: parts that together have a value for each column. */
+  add(...parts: readonly RowPart[]): void;
+  /** Waits until further rows may be added, some thousands of them. */
+  ready(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** How rows are written. */
+interface RowsOptions {
+  /** Whether no text of CSV may be read as a formula. */
+  readonly spreadsheet?: boolean | undefined;
+  /** Whether nothing is written if there is no row, not even a header. */
+  readonly headerNeedsRow?: boolean;
+}
+
+/** Formats of rows, and of reports with rows. */
+export type ReportFormat = RowFormat | 'parquet' | 'html';
+
+/**
+ * Opens the rows of a report in a format, to be written to standard output.
+ *
+ * @param page makes the page that holds the first rows, at the end
+ */
+export async function openRows(
+  format: ReportFormat,
+  columns: readonly Column[],
+  options: RowsOptions & { readonly page: (rows: HeldRows) => Promise<string> },
+): Promise<RowSink> {
+  switch (format) {
+    case 'table':
+    case 'csv':
+    case 'ndjson':
+      return new TextRows(format, columns, options);
+    case 'parquet':
+      return parquetRows(columns);
+    case 'html':
+      return new HeldRows(columns, options.page);
+  }
+}
+
+/** Writes rows as lines of text. */
+export class TextRows implements RowSink {
   readonly #format: RowFormat;
   readonly #columns: readonly Column[];
   /** The widths of the columns so far, in a table for people. */
@@ -100,38 +155,61 @@ export class Rows {
   readonly #paint = paintOf();
   readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isForSpreadsheet: boolean;
+  readonly #out = new TextBatches();
+  #hasHeader = false;
 
   /** Number of columns that are written. */
   readonly #shown: number;
 
-  /** @param isForSpreadsheet whether no text of CSV may be read as a formula */
-  constructor(format: RowFormat, columns: readonly Column[], isForSpreadsheet = false) {
+  constructor(format: RowFormat, columns: readonly Column[], options: RowsOptions = {}) {
     this.#format = format;
-    this.#isForSpreadsheet = isForSpreadsheet;
+    this.#isForSpreadsheet = options.spreadsheet ?? false;
     const fitting =
       format === 'table' && this.#isTerminal ? fittingColumns(columns, windowOfOutput()) : columns;
     this.#columns = [...fitting, ...columns.slice(fitting.length)];
     this.#shown = fitting.length;
     this.#widths = this.#columns.map(({ width }) => width);
+    if (options.headerNeedsRow !== true) this.#addHeader();
   }
 
-  /** Says which columns do not fit the window of a terminal; `undefined` if all are shown. */
+  get isClosed(): boolean {
+    return this.#out.isClosed;
+  }
+
   get omission(): string | undefined {
     const names = this.#columns.slice(this.#shown).map(({ name }) => name);
-    if (names.length === 0) return undefined;
+    if (names.length === 0 || !this.#hasHeader) return undefined;
     return `the window is too narrow for ${names.join(', ')}. Widen it, or use --format csv`;
   }
 
-  /** Number of columns. */
-  get width(): number {
-    return this.#columns.length;
+  add(...parts: readonly RowPart[]): void {
+    if (!this.#hasHeader) this.#addHeader();
+    let from = 0;
+    let line = '';
+    for (const part of parts) {
+      part.text ??= this.#part(from, part.cells);
+      line += part.text;
+      from += part.cells.length;
+    }
+    this.#out.add(line);
+  }
+
+  async ready(): Promise<void> {}
+
+  async end(): Promise<void> {
+    this.#out.flush();
+  }
+
+  #addHeader(): void {
+    this.#hasHeader = true;
+    this.#out.add(this.#header());
   }
 
   /** The line before the rows; empty if there is none. */
-  get header(): string {
+  #header(): string {
     const names = this.#columns.map(({ name }) => name);
     if (this.#format === 'ndjson') return '';
-    if (this.#format === 'csv') return this.part(0, names);
+    if (this.#format === 'csv') return this.#part(0, names);
     const shown = this.#columns.slice(0, this.#shown);
     const padded = shown.map(({ name, width, isNumber }) =>
       isNumber === true ? name.padStart(width) : name.padEnd(width),
@@ -140,7 +218,7 @@ export class Rows {
   }
 
   /** Formats the values of the columns from `from` on; the last column ends the line. */
-  part(from: number, values: readonly Cell[]): string {
+  #part(from: number, values: readonly Cell[]): string {
     switch (this.#format) {
       case 'ndjson':
         return this.#jsonPart(from, values);
@@ -220,43 +298,43 @@ function withoutFormulas(text: string): string {
   return safe + text.slice(copied);
 }
 
-/** Receives the rows of a report, in order. */
-export interface RowSink {
-  /** Whether nobody reads what is added. */
-  readonly isClosed: boolean;
-  /** Adds a row: a value for each column. */
-  add(row: readonly Cell[]): void;
-  end(): void;
-}
-
-/** Writes rows to standard output; without any row nothing, not even a header. */
-export class TextRows implements RowSink {
-  readonly #rows: Rows;
-  readonly #out = new TextBatches();
-  #isBegun = false;
-
-  constructor(format: RowFormat, columns: readonly Column[], isForSpreadsheet = false) {
-    this.#rows = new Rows(format, columns, isForSpreadsheet);
-  }
-
-  get isClosed(): boolean {
-    return this.#out.isClosed;
-  }
-
-  /** Which columns do not fit the window, if there was a row. */
-  get omission(): string | undefined {
-    return this.#isBegun ? this.#rows.omission : undefined;
-  }
-
-  add(row: readonly Cell[]): void {
-    if (!this.#isBegun) this.#out.add(this.#rows.header);
-    this.#isBegun = true;
-    this.#out.add(this.#rows.part(0, row));
-  }
-
-  end(): void {
-    this.#out.flush();
-  }
+/** Writes rows as Parquet. Lists are texts, as in CSV. */
+async function parquetRows(columns: readonly Column[]): Promise<RowSink> {
+  const { RowsWriter } = await import('../../parquet/rows-writer.js');
+  let isClosed = false;
+  const sink = {
+    async write(bytes: Uint8Array): Promise<void> {
+      isClosed ||= !writeOutput(bytes);
+    },
+  };
+  const writer = new RowsWriter(
+    sink,
+    columns.map(({ name, isNumber, isRequired }) => ({
+      name,
+      type: isNumber === true ? 'integer' : 'text',
+      nullable: isRequired !== true,
+    })),
+  );
+  return {
+    get isClosed() {
+      return isClosed;
+    },
+    omission: undefined,
+    add(...parts) {
+      const row: (string | number | undefined)[] = [];
+      for (const { cells } of parts) {
+        for (const cell of cells) {
+          const isNumber = columns[row.length]?.isNumber === true;
+          row.push(cell === undefined || isNumber ? (cell as number | undefined) : textOf(cell));
+        }
+      }
+      writer.add(row);
+    },
+    async ready() {
+      if (writer.isFull) await writer.writeGroup();
+    },
+    end: () => writer.finish(),
+  };
 }
 
 /** Maximum number of rows that a page shows. */
@@ -265,20 +343,27 @@ const SHOWN = 1000;
 /** The first rows of a report, and how many there are. Memory does not grow with their number. */
 export class HeldRows implements RowSink {
   readonly isClosed = false;
+  readonly omission = undefined;
   readonly columns: readonly Column[];
   readonly rows: (readonly Cell[])[] = [];
   total = 0;
+  readonly #page: (rows: HeldRows) => Promise<string>;
 
-  constructor(columns: readonly Column[]) {
+  constructor(columns: readonly Column[], page: (rows: HeldRows) => Promise<string>) {
     this.columns = columns;
+    this.#page = page;
   }
 
-  add(row: readonly Cell[]): void {
+  add(...parts: readonly RowPart[]): void {
     this.total++;
-    if (this.rows.length < SHOWN) this.rows.push(row);
+    if (this.rows.length < SHOWN) this.rows.push(parts.flatMap(({ cells }) => cells));
   }
 
-  end(): void {}
+  async ready(): Promise<void> {}
+
+  async end(): Promise<void> {
+    writeOutput(await this.#page(this));
+  }
 }
 
 /** Bytes that are collected for one write. */

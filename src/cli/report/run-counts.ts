@@ -8,7 +8,7 @@ import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from '../console.js';
 import { formatNumber } from '../text.js';
 import { busiestHosts, rankedRules } from './filter-figures.js';
-import { type Cell, type Column, type RowFormat, Rows, TextBatches } from './rows.js';
+import { type Cell, type Column, type RowFormat, type RowPart, TextRows } from './rows.js';
 import { countsOf } from './statistics.js';
 
 /** What the records of a run are counted by. */
@@ -41,9 +41,6 @@ const COLUMNS: Readonly<Record<CountKey, readonly Column[]>> = {
   reason: [AGENT, { name: 'reason', width: KEY_WIDTH }, RECORDS],
 };
 
-/** Columns of a row by host before the counts of unknown and invalid records, which are 0. */
-const HOST_NUMBERS = 5;
-
 /** What a run has counted. */
 export interface CountedRun {
   readonly filter: Filter;
@@ -62,56 +59,38 @@ export interface CountsLayout {
   readonly spreadsheet: boolean;
 }
 
+/** The rows by each key. */
+const ROWS: Readonly<
+  Record<CountKey, (run: CountedRun, top: number | undefined) => Iterable<readonly RowPart[]>>
+> = { host: hostRows, agent: agentRows, rule: ruleRows, reason: reasonRows };
+
 /** Writes the counts of a run to standard output: the most frequent first, for each agent. */
-export function writeCounts(run: CountedRun, { by, top, format, spreadsheet }: CountsLayout): void {
-  const rows = new Rows(format, COLUMNS[by], spreadsheet);
-  const out = new TextBatches();
-  out.add(rows.header);
-  for (const line of linesOf(rows, run, by, top)) {
-    if (out.isClosed) return;
-    out.add(line);
+export async function writeCounts(run: CountedRun, layout: CountsLayout): Promise<void> {
+  const rows = new TextRows(layout.format, COLUMNS[layout.by], layout);
+  for (const parts of ROWS[layout.by](run, layout.top)) {
+    if (rows.isClosed) return;
+    rows.add(...parts);
   }
-  out.flush();
+  await rows.end();
   if (rows.omission !== undefined) run.diagnostics.note(rows.omission);
 }
 
-function* linesOf(
-  rows: Rows,
-  run: CountedRun,
-  by: CountKey,
-  top: number | undefined,
-): Iterable<string> {
-  switch (by) {
-    case 'host':
-      yield* hostLines(rows, run, top);
-      break;
-    case 'agent':
-      for (const cells of agentRows(run)) yield rows.part(0, cells);
-      break;
-    case 'rule':
-      for (const cells of ruleRows(run, top)) yield rows.part(0, cells);
-      break;
-    case 'reason':
-      for (const cells of reasonRows(run, top)) yield rows.part(0, cells);
-  }
-}
-
-function agentRows({ filter, agents }: CountedRun): Cell[][] {
+function agentRows({ filter, agents }: CountedRun): RowPart[][] {
   const { outcomes, records } = filter.tally();
   return agents.map(({ name }, index) => {
     const { verdicts } = countsOf(outcomes[index] ?? []);
-    return [name, records, ...VERDICTS.map((verdict) => verdicts[verdict])];
+    return [{ cells: [name, records, ...VERDICTS.map((verdict) => verdicts[verdict])] }];
   });
 }
 
-function reasonRows({ filter, agents }: CountedRun, top: number | undefined): Cell[][] {
+function reasonRows({ filter, agents }: CountedRun, top: number | undefined): RowPart[][] {
   const { outcomes } = filter.tally();
   return agents.flatMap(({ name }, index) => {
     const { reasons } = countsOf(outcomes[index] ?? []);
     return REASONS.filter((reason) => reasons[reason] > 0)
       .sort((a, b) => reasons[b] - reasons[a] || (a < b ? -1 : 1))
       .slice(0, top)
-      .map((reason) => [name, reason, reasons[reason]]);
+      .map((reason) => [{ cells: [name, reason, reasons[reason]] }]);
   });
 }
 
@@ -119,25 +98,24 @@ function reasonRows({ filter, agents }: CountedRun, top: number | undefined): Ce
  * The rows of hosts with a robots.txt. One more row without a host has all other records: those of
  * unknown hosts, and those without a URL.
  */
-function* hostLines(
-  rows: Rows,
+function* hostRows(
   { filter, view, agents }: CountedRun,
   top: number | undefined,
-): Iterable<string> {
+): Iterable<readonly RowPart[]> {
   const { outcomes } = filter.tally();
   const counts = filter.hostCounts();
   const hosts = busiestHosts(counts, view, top);
-  const notOfHosts = rows.part(HOST_NUMBERS, [0, 0]);
+  const notOfHosts: RowPart = { cells: [0, 0] };
   for (const [index, { name: agent }] of agents.entries()) {
-    const start = rows.part(0, [agent]);
+    const start: RowPart = { cells: [agent] };
     for (const { slot, host, urls } of hosts) {
       const cells = [host, urls, counts.allowed(slot, index), counts.denied(slot, index)];
-      yield start + rows.part(1, cells) + notOfHosts;
+      yield [start, { cells }, notOfHosts];
     }
     const { verdicts } = countsOf((outcomes[index] ?? []).map(withoutHosts));
     const left = VERDICTS.map((verdict) => verdicts[verdict]);
     const others = left.reduce((sum, count) => sum + count);
-    if (others > 0) yield start + rows.part(1, [undefined, others, ...left]);
+    if (others > 0) yield [start, { cells: [undefined, others, ...left] }];
   }
 }
 
@@ -155,7 +133,7 @@ function withoutHosts(count: number, outcome: number): number {
 function* ruleRows(
   { filter, view, agents, diagnostics }: CountedRun,
   top: number | undefined,
-): Iterable<Cell[]> {
+): Iterable<readonly RowPart[]> {
   const { outcomes, records } = filter.tally();
   const wanted = top === undefined ? undefined : ({ top, by: 'agent', denying: false } as const);
   const { rules, missed } = filter.ruleCounts(wanted);
@@ -173,9 +151,11 @@ function* ruleRows(
       const source = plainText(authority.source);
       cells.set(rule, [agent, label, rule.line, ruleText(written), rule.count, source]);
     }
-    for (const rule of ranked) yield cells.get(rule) ?? [];
+    for (const rule of ranked) yield [{ cells: cells.get(rule) ?? [] }];
     const others = records - countsOf(outcomes[index] ?? []).reasons.rule;
-    if (others > 0) yield [agent, undefined, undefined, undefined, others, undefined];
+    if (others > 0) {
+      yield [{ cells: [agent, undefined, undefined, undefined, others, undefined] }];
+    }
   }
   if (missed > 0) {
     diagnostics.note(

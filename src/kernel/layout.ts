@@ -72,6 +72,7 @@ export const TASK_BAD_COUNT = TASK_LINE_BASE + LONG;
 export const TASK_PLACES = TASK_BAD_COUNT + WORD;
 /** Out: the first MAX_BAD bad records, each a line of the batch, counted from 0, and a reason. */
 export const TASK_BAD = TASK_PLACES + WORD;
+/** As many of a whole run are named in messages; the others are only counted. */
 export const MAX_BAD = 10;
 export const BAD_LINE = 0;
 export const BAD_REASON = BAD_LINE + WORD;

@@ -8,7 +8,7 @@ import {
   type TableMemory,
 } from '../judge/table-memory.js';
 import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
-import { QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
+import { MAX_BAD, QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
 import {
   CONVERTED_URL,
   type Conversion,
@@ -26,7 +26,6 @@ import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import type { TableHeader } from '../table/check.js';
 import type { Executor } from '../workers/messages.js';
-import { MAX_BAD_LISTED } from '../workers/ring/words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import {
   type CountedBlocks,
@@ -342,7 +341,7 @@ export class Filter {
 
   /** Reports a bad record. Each run reports ten, and each format has its own run. */
   #name(record: BadRecord, unit: RecordUnit): void {
-    if (this.#named === MAX_BAD_LISTED) return;
+    if (this.#named === MAX_BAD) return;
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }

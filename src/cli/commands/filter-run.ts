@@ -5,6 +5,7 @@ import { printableJson } from '../../base/control-characters.js';
 import { inputName } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import type { TableMemory } from '../../judge/table-memory.js';
+import { MAX_BAD } from '../../kernel/layout.js';
 import type { Filter } from '../../pipeline/filter.js';
 import { type OpenInput, openInput } from '../../pipeline/input/open.js';
 import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.js';
@@ -31,9 +32,6 @@ import type { FilterOutput } from './filter-output.js';
 import { robotsSources } from './filter-usage.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
 import { outputMode, reportForm } from './outputs.js';
-
-/** Number of invalid records that are named on standard error. */
-const NAMED_RECORDS = 10;
 
 /** The parts of a run. */
 interface FilterRunParts {
@@ -178,9 +176,9 @@ export class FilterRun {
     const { filter, options, inputs, diagnostics } = this.#parts;
     const { paths } = inputs;
     const tally = filter.tally();
-    if (tally.bad > NAMED_RECORDS) {
+    if (tally.bad > MAX_BAD) {
       diagnostics.note(
-        `${formatCount(tally.bad, 'invalid record')} in all; the first ${NAMED_RECORDS} are named above`,
+        `${formatCount(tally.bad, 'invalid record')} in all; the first ${MAX_BAD} are named above`,
       );
     }
     if (options.allowed === true || options.denied === true) {

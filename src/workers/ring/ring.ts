@@ -1,5 +1,6 @@
 /** The ring of slots through which threads pass batches, and the roles at it. */
 
+import { MAX_BAD } from '../../kernel/layout.js';
 import { CONTROL_BYTES, type Regions, SLOT_HEADER_BYTES } from './regions.js';
 import { type Batch, Slots, Waits } from './slots.js';
 import {
@@ -16,7 +17,6 @@ import {
   JUMBO,
   LOCK,
   linesOf,
-  MAX_BAD_LISTED,
   NEXT,
   OPEN,
   ownedWord,
@@ -425,7 +425,7 @@ class BadRecordList {
     const count = this.#words.load(slotWord(slot, SLOT_BAD_COUNT));
     for (let index = 0; index < count; index++) {
       const listed = this.#words.load(BAD_COUNT);
-      if (listed === MAX_BAD_LISTED) return;
+      if (listed === MAX_BAD) return;
       const { line, reason } = this.#record(slot, index);
       const entry = badEntry(listed);
       this.#words.store64(entry.line, line);

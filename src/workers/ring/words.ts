@@ -29,7 +29,7 @@
  *                            the producer; the higher bits change with each of its actions
  *      64  i32  WRITER       if consumers write: 0, or 1 + the worker that is the writer
  *      68  i32  BAD_COUNT    entries in the list of bad records                        [writer]
- *      72       BAD          MAX_BAD_LISTED entries: i64 line from 1, i32 reason, i32 0 [writer]
+ *      72       BAD          MAX_BAD entries: i64 line from 1, i32 reason, i32 0 [writer]
  *
  * ## Slot header, 192 bytes, one for each slot, after the control block
  *
@@ -190,9 +190,6 @@ export const PRODUCER_MASK = 0xffff;
 export const FLAG_JUMBO = 1;
 /** The batch is the beginning of an overlong line. */
 export const FLAG_OVERLONG = 2;
-
-/** Maximum number of listed bad records of a run; the others are only counted. */
-export const MAX_BAD_LISTED = 10;
 
 /** Address of a field of a slot's header. */
 export function slotWord(slot: number, field: SlotField): Word {

@@ -158,7 +158,7 @@ function rows(heading: string): { at: number; bytes: number; name: string }[] {
 }
 
 describe.each([
-  ['Control block', '', CONTROL_BYTES, words.badEntry(0).line, 16 * words.MAX_BAD_LISTED, 17],
+  ['Control block', '', CONTROL_BYTES, words.badEntry(0).line, 16 * MAX_BAD, 17],
   [
     'Slot header',
     'SLOT_',

@@ -15,6 +15,7 @@ import {
 import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
+import { NOTATIONS } from '../kernel/query.js';
 import { RecordLocator } from '../kernel/session.js';
 import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
@@ -111,7 +112,7 @@ export class Authorities implements Iterable<FetchAuthority> {
   /** What finds the URLs of an input of JSON records; made once, because its memory is large. */
   #locatorFor(input: OpenInput): RecordLocator | undefined {
     const { format } = input;
-    if (format === 'text' || format === 'csv' || format === 'tsv') return undefined;
+    if (NOTATIONS[format] !== 'json') return undefined;
     const { urlField = this.#options.urlField } = input.kind === 'stream' ? input : {};
     const key = JSON.stringify([format, urlField]);
     const known = this.#locators.get(key);

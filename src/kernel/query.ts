@@ -117,7 +117,7 @@ export interface Query {
 /** The counters of rules begin with a quarter of their entries, or with this many. */
 const FIRST_RULE_ENTRIES = 2 ** 12;
 
-const FORMATS: Record<LineFormat, number> = {
+const FORMAT_NUMBERS: Record<LineFormat, number> = {
   text: FORMAT_TEXT,
   ndjson: FORMAT_NDJSON,
   json: FORMAT_JSON,
@@ -163,14 +163,28 @@ function crcOfByte(byte: number): number {
   return crc >>> 0;
 }
 
+/** How records are written: as text, as JSON, or as rows with this delimiter. */
+export const NOTATIONS = {
+  text: 'text',
+  ndjson: 'json',
+  json: 'json',
+  csv: ',',
+  tsv: '\t',
+  parquet: 'json',
+  offsets: 'json',
+  outcomes: 'json',
+} as const satisfies Record<LineFormat | Conversion, string>;
+
+type Notation = (typeof NOTATIONS)[keyof typeof NOTATIONS];
+
 function isRows(format: LineFormat): boolean {
-  return format === 'csv' || format === 'tsv';
+  return NOTATIONS[format] !== 'text' && NOTATIONS[format] !== 'json';
 }
 
 /** Whether rows come out with columns added. */
 function annotatesRows(settings: QuerySettings): boolean {
   const { format, output } = settings;
-  return isRows(format) && output === 'annotate' && conversionOf(settings) === undefined;
+  return isRows(format) && output === 'annotate' && appliedConversion(settings) === undefined;
 }
 
 /**
@@ -186,7 +200,7 @@ function annotatesRows(settings: QuerySettings): boolean {
  * In a frame the URL stands once more before the record.
  */
 function lineFactor(settings: QuerySettings): number {
-  const conversion = conversionOf(settings);
+  const conversion = appliedConversion(settings);
   const own = annotatesRows(settings) ? 2 : 1;
   const record = conversion === undefined ? own : EXPANSIONS[conversion] + 1;
   return settings.frames === true ? record + 1 : record;
@@ -344,7 +358,7 @@ export function encodeQuery(
       (settings.addsShard === true ? QUERY_ADDS_SHARD : 0) |
       (settings.frames === true ? QUERY_FRAMES : 0),
   );
-  block.word(QUERY_FORMAT, FORMATS[settings.format]);
+  block.word(QUERY_FORMAT, FORMAT_NUMBERS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
   block.word(QUERY_UNKNOWN, VERDICTS.indexOf(settings.unknown));
   block.word(QUERY_MAX_LINE, settings.maxLineBytes);
@@ -352,7 +366,7 @@ export function encodeQuery(
   block.pointer(QUERY_AGENTS, agentsPlace);
   block.word(QUERY_FIELD_COUNT, settings.urlField.length);
   block.pointer(QUERY_FIELDS, fieldsPlace);
-  const conversion = conversionOf(settings);
+  const conversion = appliedConversion(settings);
   block.word(QUERY_CONVERSION, conversion === undefined ? CONVERT_NONE : CONVERSIONS[conversion]);
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
@@ -495,8 +509,13 @@ export const DEFAULT_SETTINGS: QuerySettings = {
 };
 
 /** The conversion that takes place; `undefined` for none. */
-function conversionOf({ output, conversion }: QuerySettings): Conversion | undefined {
+function appliedConversion({ output, conversion }: QuerySettings): Conversion | undefined {
   return output === 'verdicts' || output === 'mask-ndjson' ? undefined : conversion;
+}
+
+/** How the records of the output are written. */
+function notationOf(settings: QuerySettings): Notation {
+  return NOTATIONS[appliedConversion(settings) ?? settings.format];
 }
 
 /** The member with the number of a record that is not an object; text and rows have none. */
@@ -518,15 +537,18 @@ function inString(text: string): string {
 /** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
 function verdictFragments(settings: QuerySettings, index: number): string[] {
   const { agents, verdictField } = settings;
-  const format = conversionOf(settings) ?? settings.format;
-  if (settings.addsShard === true) return shardFragments(settings, format);
+  const notation = notationOf(settings);
+  if (settings.addsShard === true) return shardFragments(settings, notation);
   const isLast = index === agents.length - 1;
   if (settings.output === 'verdicts') {
     return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
   }
-  if (format === 'csv') return VERDICTS.map((verdict) => `,${verdict}`);
-  if (format === 'tsv') return VERDICTS.map((verdict) => `\t${verdict}`);
-  if (format === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
+  if (notation === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
+  if (notation !== 'json') {
+    // Does not compile if there is a further notation, which is no delimiter.
+    const delimiter: ',' | '\t' = notation;
+    return VERDICTS.map((verdict) => `${delimiter}${verdict}`);
+  }
   const several = agents.length > 1;
   const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
   if (!several) return VERDICTS.map((verdict) => `${field}"${verdict}"`);
@@ -536,14 +558,11 @@ function verdictFragments(settings: QuerySettings, index: number): string[] {
 }
 
 /** The text before the number of the shard, by verdict; for `invalid` the text in its place. */
-function shardFragments({ verdictField = 'shard' }: QuerySettings, format: string): string[] {
-  const starts: Readonly<Record<string, readonly [before: string, invalid: string]>> = {
-    text: ['', '\t'],
-    csv: [',', ','],
-    tsv: ['\t', '\t'],
-  };
+function shardFragments({ verdictField = 'shard' }: QuerySettings, notation: Notation): string[] {
   const field = `"${inString(verdictField)}":`;
-  const [before, invalid] = starts[format] ?? [field, `${field}null`];
+  const texts = { text: ['', '\t'], json: [field, `${field}null`] } as const;
+  const [before, invalid] =
+    notation === 'text' || notation === 'json' ? texts[notation] : [notation, notation];
   return VERDICTS.map((verdict) => (verdict === 'invalid' ? invalid : before));
 }
 
@@ -571,7 +590,7 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_STRING_CLOSE] = '}'.repeat(keys.length - 1);
   words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
   words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
-  words[FRAGMENT_SHARD_END] = (conversionOf(settings) ?? settings.format) === 'text' ? '\t' : '';
+  words[FRAGMENT_SHARD_END] = notationOf(settings) === 'text' ? '\t' : '';
   return words;
 }
 

@@ -23,11 +23,14 @@ export interface BadRecord {
 export type RecordUnit = 'line' | 'record' | 'row' | 'first line';
 
 /** The unit by which the bad records of a format are numbered. */
-export function recordUnit(format: RecordFormat): RecordUnit {
-  if (format === 'csv' || format === 'tsv') return 'first line';
-  if (format === 'parquet') return 'row';
-  return format === 'json' ? 'record' : 'line';
-}
+export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
+  text: 'line',
+  ndjson: 'line',
+  json: 'record',
+  csv: 'first line',
+  tsv: 'first line',
+  parquet: 'row',
+};
 
 const DESCRIPTIONS: Partial<Record<Reason, string>> = {
   'invalid-url': 'not an http, https or ftp URL',

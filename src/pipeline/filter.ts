@@ -14,6 +14,7 @@ import {
   type Conversion,
   encodeQuery,
   encodeShardQueries,
+  NOTATIONS,
   type OutputMode,
   type Query,
   type QuerySettings,
@@ -26,7 +27,7 @@ import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import type { TableHeader } from '../table/check.js';
 import type { Executor } from '../workers/messages.js';
-import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
+import { type BadRecord, RECORD_UNITS, type RecordUnit } from './bad-record.js';
 import {
   type CountedBlocks,
   HostCounts,
@@ -290,7 +291,7 @@ export class Filter {
     const [first] = placed as [PlacedQuery];
     const [bank] = banks as [Bank];
     const divider = banks.length > 1 ? placeDivider(table, settingsIn(bank)) : undefined;
-    const unit = recordUnit(format);
+    const unit = RECORD_UNITS[format];
     const run = new Run({
       pool: this.#pool,
       arena: table.arena,
@@ -438,11 +439,14 @@ export function memberConflict(
     return { member: verdictField, with: 'explanation' };
   }
   if (format === undefined) return undefined;
-  if (outputFormat !== undefined && outputFormat !== 'text' && verdictField === CONVERTED_URL) {
+  const isText = outputFormat === undefined || NOTATIONS[outputFormat] === 'text';
+  if (!isText && verdictField === CONVERTED_URL) {
     return { member: verdictField, with: 'url' };
   }
-  const converts = format !== 'auto' && conversionOf(format, outputFormat) !== undefined;
-  if (converts || format === 'text' || format === 'csv' || format === 'tsv') return undefined;
+  if (format !== 'auto') {
+    const converts = conversionOf(format, outputFormat) !== undefined;
+    if (converts || NOTATIONS[format] !== 'json') return undefined;
+  }
   const added: readonly string[] = BAD_RECORD_MEMBERS[format];
   if (!strict && verdictField !== undefined && added.includes(verdictField)) {
     return { member: verdictField, with: 'bad line' };

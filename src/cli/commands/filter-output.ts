@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { ReplacementFile } from '../../files/replacement.js';
+import { NOTATIONS } from '../../kernel/query.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
@@ -114,7 +115,7 @@ export class FilterOutput {
     const file = input.kind === 'stream' ? input.parquet : undefined;
     if (this.#parquet !== undefined) return this.#parquet.streamFor(name, file);
     const layout = this.#layout;
-    if (layout !== undefined && writtenFormat(format, this.#format) === 'text') {
+    if (layout !== undefined && NOTATIONS[writtenFormat(format, this.#format)] === 'text') {
       return () => openDisplay(STANDARD_OUTPUT_DESCRIPTOR, this.name, layout);
     }
     return (

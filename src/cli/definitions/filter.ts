@@ -127,10 +127,10 @@ export const filterDefinition: CommandDefinition = {
       'Output',
       '--format <format>',
       'Write this format (default: that of the input).',
-      `One of ${FORMATS.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise.`,
+      `One of ${FORMAT_CHOICES.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise.`,
       '    robots-filter --robots-dir robots/ --allowed --format text crawl.ndjson > frontier.txt',
       '    robots-filter --robots-dir robots/ --format mask-ndjson -o allowed.gz crawl.ndjson.zst',
-    ).choices(FORMATS),
+    ).choices(FORMAT_CHOICES),
     describedOption(
       'Output',
       '--output-header',
@@ -227,7 +227,15 @@ const strictOption = (): Option =>
   );
 
 /** The values of `--format`. */
-const FORMATS = ['text', 'ndjson', 'csv', 'tsv', 'parquet', 'verdicts', 'mask-ndjson'] as const;
+const FORMAT_CHOICES = Object.keys({
+  text: true,
+  ndjson: true,
+  csv: true,
+  tsv: true,
+  parquet: true,
+  verdicts: true,
+  'mask-ndjson': true,
+} satisfies Record<NonNullable<FilterOptions['format']>, true>);
 
 const outputOption = (): Option =>
   describedOption(

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { formatFieldPath } from '../../base/arguments.js';
-import { BACKSLASH, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, TAB } from '../../base/ascii.js';
+import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE } from '../../base/ascii.js';
+import { NOTATIONS } from '../../kernel/query.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { fieldsOf } from './first-row.js';
@@ -48,7 +49,7 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       break;
     case 'csv':
     case 'tsv':
-      addRows(input, format === 'csv' ? COMMA : TAB, add);
+      addRows(input, NOTATIONS[format].charCodeAt(0), add);
       break;
     case 'parquet':
       if (input.kind === 'stream' && input.parquet !== undefined) {

@@ -10,6 +10,7 @@ import {
   CONVERTED_URL,
   type Conversion,
   type Frame,
+  NOTATIONS,
   type OutputMode,
   type RecordFormat,
   readFrames,
@@ -64,8 +65,8 @@ export class HeaderRow {
     const { output } = this.#settings;
     if (output === 'verdicts' || output === 'mask-ndjson') return this.#agentsRow();
     const { name, format, conversion } = input;
-    const written = conversion ?? format;
-    if (written !== 'csv' && written !== 'tsv') return undefined;
+    const notation = NOTATIONS[conversion ?? format];
+    if (notation === 'text' || notation === 'json') return undefined;
     const header = conversion === undefined ? input.header : Buffer.from(`${CONVERTED_URL}\n`);
     if (header?.length === 0) return undefined;
     if (this.#first !== undefined) {
@@ -80,16 +81,15 @@ export class HeaderRow {
     const row = withoutLineEnd(header);
     const lineEnd = header.subarray(row.length).toString() || '\n';
     if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
-    const delimiter = written === 'tsv' ? '\t' : ',';
     const names = this.#addedNames();
-    const clash = fieldsOf(header, delimiter.charCodeAt(0)).find((field) => names.includes(field));
+    const clash = fieldsOf(header, notation.charCodeAt(0)).find((field) => names.includes(field));
     if (clash !== undefined) {
       throw new RobotsFilterError(
         'input',
         `${name}: has a column called ${clash}, the name of an added column. Choose another name: --verdict-field NAME`,
       );
     }
-    const added = names.map((field) => `${delimiter}${csvField(field, '\t')}`).join('');
+    const added = names.map((field) => `${notation}${csvField(field, '\t')}`).join('');
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
   }
 
@@ -223,14 +223,15 @@ export function preferenceAdder(
   format: Exclude<OutputFormat, 'parquet'>,
   agents: readonly Agent[],
 ): (record: Buffer, said: Said) => Addition {
-  if (format === 'ndjson') {
+  const notation = NOTATIONS[format];
+  if (notation === 'json') {
     // After the object, there is only white space.
     return (record, said) => ({ at: record.lastIndexOf('}'), text: memberOf(said, agents) });
   }
-  const delimiter = format === 'csv' ? ',' : '\t';
+  const isText = notation === 'text';
   const field = (each: SaidPreferences | undefined): string => {
     const value = columnValue(each) ?? '';
-    return `${delimiter}${format === 'text' ? value : csvField(value)}`;
+    return isText ? `\t${value}` : notation + csvField(value);
   };
   return (record, said) => ({ at: lineEndOf(record), text: said.map(field).join('') });
 }

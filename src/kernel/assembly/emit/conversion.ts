@@ -10,6 +10,7 @@ import {
   CONVERT_OUTCOMES,
   CONVERT_PARQUET,
   CONVERT_TEXT,
+  CONVERT_TSV,
   FORMAT_TEXT,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
@@ -70,12 +71,14 @@ export function convert(query: Query, worker: Worker, line: Line, to: usize): us
     return newline(annotates ? textColumns(query, worker, to) : to);
   }
   to = url(query, line, to);
-  return newline(annotates ? rowColumns(query, worker, delimiterOf(conversion), to) : to);
+  return newline(annotates ? rowColumns(query, worker, conversionDelimiter(conversion), to) : to);
 }
 
 /** The byte between the fields of the rows that are written. */
-function delimiterOf(conversion: i32): i32 {
-  return conversion === CONVERT_CSV ? COMMA : TAB;
+function conversionDelimiter(conversion: i32): i32 {
+  if (conversion === CONVERT_TSV) return TAB;
+  if (conversion !== CONVERT_CSV) unreachable();
+  return COMMA;
 }
 
 /**
@@ -163,7 +166,7 @@ function encode(query: Query, at: usize, end: usize, to: usize): usize {
   if (conversion === CONVERT_TEXT) return escapeUrl(at, end, to);
   if (conversion === CONVERT_NDJSON) return byte(QUOTE, escapeString(at, end, byte(QUOTE, to)));
   if (conversion === CONVERT_PARQUET) return repairUtf8(at, end, to);
-  return quoteField(at, end, delimiterOf(conversion), to);
+  return quoteField(at, end, conversionDelimiter(conversion), to);
 }
 
 /** Writes the outcomes of all agents: see CONVERT_PARQUET; or the shard: see CONVERT_OUTCOMES. */

@@ -328,7 +328,7 @@ async function diffUrls(
   }
 }
 
-/** Where the rows go. A diff holds few rows, so nothing waits for room. */
+/** Where the rows go. No format of `diff` needs `ready`, which is for Parquet. */
 type Differences = Pick<RowSink, 'isClosed' | 'add'>;
 
 /** The two sides of a diff, and the agents that are asked about. */

@@ -108,7 +108,7 @@ export interface RowSink {
   readonly omission: string | undefined;
   /** Adds a row: parts that together have a value for each column. */
   add(...parts: readonly RowPart[]): void;
-  /** Waits until further rows may be added, some thousands of them. */
+  /** Waits until more rows may be added. Parquet holds the rows of a group until it is written. */
   ready(): Promise<void>;
   end(): Promise<void>;
 }

@@ -86,7 +86,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     if (authorities.length === 0) hosts.addUnknown(label);
     for (const [name, authority] of authorities) {
       hosts.add(name, authority);
-      await sink.ready();
+      if (sink.isFull) await sink.write();
     }
   }
   await sink.end();

@@ -261,7 +261,9 @@ describe('the memory for compiling', () => {
       // The compiler's memory has held longer groups, and need not grow.
       const fresh = new RuleMemory();
       expect(fresh.load(placesOf(rules), 0, rules.length, 'rfc9309')).toBe(0);
-      expect(fresh.writeAutomaton()).toEqual(automatonOf(rules, 'rfc9309'));
+      // `toEqual` takes a third of a second for an automaton of this size.
+      const usual = compile(rules).bytes;
+      expect(Buffer.compare(fresh.writeAutomaton(), usual), `${length}`).toBe(0);
       lengths.add(fresh.bytes.length);
     }
     expect(lengths.size).toBeGreaterThan(1);

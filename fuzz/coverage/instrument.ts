@@ -17,12 +17,9 @@ export interface Planted {
   readonly to: string;
 }
 
-/**
- * Compiles the kernel as asconfig.json says, but not optimised, and adds probes. Takes some
- * seconds.
- */
+/** Compiles the kernel with probes. Takes some seconds. */
 export async function instrumentKernel(planted?: Planted): Promise<InstrumentedKernel> {
-  const text = withProbes(textOf(await compile(planted)), COUNTERS);
+  const text = withProbes(textOf(await compileKernel(planted)), COUNTERS);
   if (text.probes > COUNTER_BYTES) throw new Error(`${text.probes} probes: raise COUNTER_BYTES`);
   const module = binaryen.parseText(text.text);
   module.setFeatures(KERNEL_FEATURES);
@@ -31,7 +28,8 @@ export async function instrumentKernel(planted?: Planted): Promise<InstrumentedK
   return { bytes, probes: text.probes };
 }
 
-async function compile(planted?: Planted): Promise<Uint8Array> {
+/** Compiles the kernel as asconfig.json says, but not optimised. */
+export async function compileKernel(planted?: Planted): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
   let messages = '';
   let found = planted === undefined;

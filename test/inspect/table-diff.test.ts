@@ -10,8 +10,8 @@ import { Random } from '../random/random.js';
 
 const HOST = { scheme: undefined, host: 'a.example', port: undefined };
 const FILES = cases(60);
-const PAIRS = cases(300);
-const MIXED_PAIRS = cases(100);
+const PAIRS = cases(100);
+const MIXED_PAIRS = cases(70);
 const LETTERS = ['a', 'b', '/'];
 const RESERVED = ['a', '/', '?', '.', '%2F', 'F'];
 /** Pieces of escapes: `%2` before `%61` is decoded to `%2a`, which is not decoded again. */
@@ -116,7 +116,10 @@ function compare(
   for (let pair = 0; pair < pairs; pair++) {
     const [old, next] = draw();
     const [change] = changesOf(tableOf(old, profile), tableOf(next, profile));
-    const path = differingPath(old, next, pathsFor(old, next), profile);
+    // A path that was found takes the place of the search, if the verdicts on it differ.
+    const path =
+      differingPath(old, next, change?.paths ?? [], profile) ??
+      differingPath(old, next, pathsFor(old, next), profile);
     if (path === undefined) tally.same++;
     else tally.different++;
     if (change === undefined) {

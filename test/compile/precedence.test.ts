@@ -7,7 +7,7 @@ import { Table } from '../../src/judge/table.js';
 import { type Authority, DEFAULT_PORTS, type Scheme } from '../../src/protocol/authority.js';
 import { Random } from '../random/random.js';
 
-const SEEDS = 600;
+const SEEDS = 200;
 const PORTS = [80, 443, 8080, 21];
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
 

@@ -56,7 +56,6 @@ const THREADS = [
   { threads: 1, first: 1, step: every(8) },
   { threads: 2, first: 3, step: every(4) },
   { threads: 3, first: 5, step: every(8) },
-  { threads: 4, first: 6, step: every(8) },
 ] as const;
 const SMALL = { batchBytes: SMALL_BATCH, slots: 3, maxLineBytes: SMALL_LIMIT };
 

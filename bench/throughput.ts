@@ -18,7 +18,7 @@ import { peakMemory, RATIOS, ratioRow } from './report/ratios.js';
 import { resultRecord, writeRecord } from './report/record.js';
 import { say } from './report/say.js';
 import { ratiosText, resultsText, versionsText } from './report/tables.js';
-import { interleaved, versionRows } from './report/versions.js';
+import { interleaved, lossText, versionRows } from './report/versions.js';
 import { FilterCheck } from './verify/filter-check.js';
 import { storeCounts } from './verify/stored-counts.js';
 
@@ -122,7 +122,7 @@ async function measure(installed: InstalledPackage, scratch: string) {
   const rows = measured.map((ratio) => ratioRow(ratio, results));
   say(quick ? 'a quick run: its times are not meaningful' : ratiosText(rows));
   const versions = versionRows(results);
-  if (versions.length > 0) say(`\n${versionsText(versions)}`);
+  if (versions.length > 0) say(`\n${versionsText(versions)}\n${lossText(versions)}`);
   const tables = await suite.tableSizes();
   for (const { hosts, bytes } of tables) say(tableText(hosts, bytes));
   const peak = peakMemory(results);

@@ -37,10 +37,10 @@ export function filterCase(watch: CountWatch, task: FilterTask): Case {
     reads: [table, input.path],
     run: () => filter.runAlone(args, from),
     async rehearse() {
-      const { seconds, peakBytes, statistics } = await filter.runCounted(args, from);
+      const { seconds, cpuSeconds, peakBytes, statistics } = await filter.runCounted(args, from);
       watch.check(`${task.counted} ${agents}`, task.expected, statistics);
       const beyondTable = peakBytes && peakBytes - statSync(table).size;
-      return { seconds, peakBytes: beyondTable };
+      return { seconds, cpuSeconds, peakBytes: beyondTable };
     },
   };
 }

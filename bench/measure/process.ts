@@ -9,6 +9,8 @@ import { MemoryWatch } from './memory.js';
 export interface Run {
   /** Wall time from the start of the process to its end, as a shell sees it; see `STOPWATCH`. */
   readonly seconds: number;
+  /** CPU time of the process and its children, of which bash counts milliseconds. */
+  readonly cpuSeconds: number;
   /**
    * Sum of the high-water marks of resident memory that Linux keeps for the process and each child,
    * in bytes; `undefined` if the run was not watched or /proc is missing. `ru_maxrss` is not
@@ -39,7 +41,7 @@ export interface RunOptions {
  * fork of itself, which takes 10 ms, and some 15 ms more for each 500 MB that this process holds.
  */
 const STOPWATCH =
-  'start=$EPOCHREALTIME; (exec "$@" 3>&-); code=$?; echo "$start $EPOCHREALTIME" >&3; exit $code';
+  'start=$EPOCHREALTIME; (exec "$@" 3>&-); code=$?; echo "$start $EPOCHREALTIME" >&3; times >&3; exit $code';
 
 /**
  * Runs a program and waits for its end.
@@ -63,7 +65,9 @@ export async function runProgram(
   try {
     const { times, ...written } = await outcome(child, options, [program, ...args].join(' '));
     const around = Number(process.hrtime.bigint() - start) / 1e9;
-    return { seconds: secondsBetween(times) ?? around, peakBytes: memory?.stop(), ...written };
+    const [stopwatch = '', , cpu = ''] = times.split('\n');
+    const seconds = secondsBetween(stopwatch) ?? around;
+    return { seconds, cpuSeconds: cpuSeconds(cpu), peakBytes: memory?.stop(), ...written };
   } finally {
     memory?.stop();
     if (sink !== undefined) closeSync(sink);
@@ -137,4 +141,12 @@ function secondsBetween(times: string): number | undefined {
     .split(' ')
     .map((time) => time.replace(/\D/, ''));
   return start && end ? (Number(end) - Number(start)) / 1e6 : undefined;
+}
+
+/** The sum of what bash's `times` says of its children: `0m1.234s 0m0.100s`. */
+function cpuSeconds(times: string): number {
+  return times.split(' ').reduce((sum, time) => {
+    const [minutes, seconds] = time.replace('s', '').replace(',', '.').split('m').map(Number);
+    return sum + 60 * (minutes ?? Number.NaN) + (seconds ?? Number.NaN);
+  }, 0);
 }

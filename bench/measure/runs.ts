@@ -23,6 +23,8 @@ export interface Case {
 
 export interface Outcome {
   readonly seconds: number;
+  /** CPU time, of cases that two versions are compared by. */
+  readonly cpuSeconds?: number;
   readonly peakBytes: number | undefined;
 }
 
@@ -30,6 +32,8 @@ export interface Outcome {
 export interface Result {
   readonly case: Case;
   readonly seconds: readonly number[];
+  /** CPU seconds of each run; empty if the case does not count them. */
+  readonly cpuSeconds: readonly number[];
   readonly peakBytes: number | undefined;
 }
 
@@ -52,6 +56,7 @@ export async function wholeRuns(
   const results = cases.map((each) => ({
     case: each,
     seconds: [] as number[],
+    cpuSeconds: [] as number[],
     peakBytes: undefined as number | undefined,
   }));
   for (let run = 0; run < runs; run++) {
@@ -61,6 +66,7 @@ export async function wholeRuns(
       const rehearsal = await result.case.rehearse?.();
       const outcome = rehearsal === undefined || timed ? await result.case.run() : rehearsal;
       result.seconds.push(outcome.seconds);
+      if (outcome.cpuSeconds !== undefined) result.cpuSeconds.push(outcome.cpuSeconds);
       for (const peak of [rehearsal?.peakBytes, outcome.peakBytes]) {
         if (peak !== undefined) result.peakBytes = Math.max(result.peakBytes ?? 0, peak);
       }

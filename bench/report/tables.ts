@@ -35,7 +35,7 @@ export function ratiosText(rows: readonly RatioRow[]): string {
 export function versionsText(
   rows: readonly (Figure & { id: string; before: number; after: number })[],
 ): string {
-  const header = ['case', 'before s', 'after s', 'after/before', 'min–max'];
+  const header = ['case', 'before CPU s', 'after CPU s', 'after/before', 'min–max'];
   const lines = rows.map(({ id, before, after, median, least, greatest }) => [
     id,
     before.toFixed(3),

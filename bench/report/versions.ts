@@ -1,13 +1,12 @@
 import type { Case, Result } from '../measure/runs.js';
 import { type Figure, figureOf, median } from '../measure/statistics.js';
-import { inEachRun } from './ratios.js';
 
 const BEFORE = ' (before)';
 
-/** One case in two versions. */
+/** One case in two versions, in CPU seconds: wall time also tells what else the machine did. */
 export interface VersionRow extends Figure {
   readonly id: string;
-  /** Median seconds. */
+  /** Median CPU seconds. */
   readonly before: number;
   readonly after: number;
 }
@@ -21,13 +20,24 @@ export function interleaved(after: readonly Case[], before: readonly Case[]): Ca
   });
 }
 
-/** The ratio of each case's time to its counterpart's, computed in each run. */
+/** The ratio of each case's CPU time to its counterpart's, computed in each run. */
 export function versionRows(results: readonly Result[]): VersionRow[] {
-  const ids = new Set(results.map((result) => result.case.id));
-  const pairs = results.filter((result) => ids.has(result.case.id + BEFORE));
-  return pairs.map(({ case: { id }, seconds }) => {
-    const times = inEachRun(results, (run) => run.seconds(id + BEFORE));
-    const ratios = inEachRun(results, (run) => run.seconds(id) / run.seconds(id + BEFORE));
-    return { id, before: median(times), after: median(seconds), ...figureOf(ratios) };
+  const counted = new Map(results.map(({ case: { id }, cpuSeconds }) => [id, cpuSeconds]));
+  return results.flatMap(({ case: { id }, cpuSeconds }) => {
+    const before = counted.get(id + BEFORE);
+    if (before === undefined || before.length === 0) return [];
+    const ratios = cpuSeconds.map((seconds, run) => seconds / (before[run] as number));
+    return [{ id, before: median(before), after: median(cpuSeconds), ...figureOf(ratios) }];
   });
+}
+
+/** What a change may lose. */
+const MOST_LOST = 1.03;
+
+/** The cases that take more CPU time than a change may cost, in a sentence. */
+export function lossText(rows: readonly VersionRow[]): string {
+  const lost = rows.filter((row) => row.median > MOST_LOST);
+  if (lost.length === 0) return 'no case takes more than 3 % more CPU time';
+  const names = lost.map((row) => `${row.id} (${row.median.toFixed(3)})`);
+  return `more than 3 % more CPU time: ${names.join(', ')}. Repeat, then mend it or say why in the commit`;
 }

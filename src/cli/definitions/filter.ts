@@ -27,7 +27,7 @@ Each record gets one verdict for each agent:
     unknown  there is no robots.txt for the URL's scheme, host and port
     invalid  the record has no http, https or ftp URL
 
-Text comes out as VERDICT, tab, URL. JSON records come out unchanged, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
+Text comes out as VERDICT, tab, URL. JSON records come out as they are, those of arrays one on each line, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
 
 Exit status:
     0    the run was completed, whatever the verdicts

@@ -6,6 +6,7 @@ function results(...times: (readonly number[])[]) {
   return coreCases().map((each, index) => ({
     case: each,
     seconds: times[index] ?? [],
+    cpuSeconds: [],
     peakBytes: undefined,
   }));
 }

@@ -13,6 +13,16 @@ describe('runProgram', () => {
     expect(seconds).toBeLessThan(around);
   });
 
+  it('counts the CPU time of the program and its children, and no waiting', async () => {
+    const busy =
+      'const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end);';
+    const node = `'${process.execPath}' -e '${busy}'`;
+    const { cpuSeconds } = await runShell(`sleep 1; ${node} | ${node}`);
+    expect(cpuSeconds).toBeGreaterThan(0.6);
+    const { cpuSeconds: idle } = await runShell('sleep 0.3');
+    expect(idle).toBeLessThan(0.25);
+  });
+
   it('passes arguments as they are, and runs programs rather than functions of a shell', async () => {
     const { output, errors } = await runProgram('echo', ['--version'], { output: 'keep' });
     expect(output).toMatch(/coreutils|--version/);

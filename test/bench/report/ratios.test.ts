@@ -5,7 +5,7 @@ import { peakMemory, RATIOS, ratioRow } from '../../../bench/report/ratios.js';
 function result(id: string, seconds: readonly number[], records = 1000, peakBytes = 0): Result {
   const run = () => Promise.reject(new Error('not run in a test'));
   const measured = { id, name: id, kind: 'ours', records, bytes: records * 100, run } as const;
-  return { case: measured, seconds, peakBytes };
+  return { case: measured, seconds, cpuSeconds: [], peakBytes };
 }
 
 function rowOf(id: string, results: readonly Result[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Case } from '../../../bench/measure/runs.js';
-import { interleaved, versionRows } from '../../../bench/report/versions.js';
+import { interleaved, lossText, versionRows } from '../../../bench/report/versions.js';
 
 function caseOf(id: string, name: string): Case {
   const run = () => Promise.reject(new Error('not run in a test'));
@@ -29,11 +29,19 @@ describe('two versions', () => {
     ];
     const results = cases.map((each, index) => ({
       case: each,
-      seconds: times[index] ?? [],
+      seconds: [1, 1, 1],
+      cpuSeconds: times[index] ?? [],
       peakBytes: undefined,
     }));
     expect(versionRows(results)).toEqual([
       { id: 'a', before: 2, after: 2, median: 1, least: 0.5, greatest: 1.5 },
     ]);
+  });
+
+  it('a case that loses more than 3 % is named', () => {
+    const row = { before: 1, after: 1, least: 1, greatest: 1.2 };
+    const kept = { ...row, id: 'a', median: 1.03 };
+    expect(lossText([kept])).toBe('no case takes more than 3 % more CPU time');
+    expect(lossText([kept, { ...row, id: 'b', median: 1.031 }])).toContain('b (1.031)');
   });
 });

@@ -1,4 +1,5 @@
 import type { Format } from '../../oracle/filter.js';
+import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import type { Random } from '../../test/random/random.js';
@@ -86,7 +87,9 @@ function drawAgents(random: Random, profile: Profile): string[] {
   });
   const names = chains.map((chain) => chain.join('>'));
   const named = names.filter((name) => name !== '' && name.trim() === name && !name.includes(','));
-  return named.length === 0 ? ['*'] : [...new Set(named)];
+  // Capitals make no difference: two such agents are refused as one that is named twice.
+  const distinct = new Map(named.map((name) => [lowerCaseAscii(name), name]));
+  return named.length === 0 ? ['*'] : [...distinct.values()];
 }
 
 /** The arguments of the command line, except files of input and output. */

@@ -20,9 +20,10 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
   });
 
   test('the progress line is overwritten, and removed at the end', async ({ place }) => {
-    // The input stays open until the line has been seen.
+    // The input stays open until the line has been seen. The log begins with this command, so the
+    // pattern must not match itself: the input would end before the line.
     const input =
-      "{ echo https://example.com/; until grep -q '1 records' log; do sleep 0.1; done; }";
+      "{ echo https://example.com/; until grep -q '[1] records' log; do sleep 0.1; done; }";
     const { text } = await place.shellAlone(
       `timeout 100 script -qefc "${input} | ${place.command} --robots-dir robots -o out" log < /dev/null`,
     );
@@ -226,7 +227,7 @@ describe.skipIf(!HAS_SCRIPT)('for people', () => {
     const { text } = await place.shellAlone(
       [
         `mkfifo pipe; exec 3<>pipe; echo https://example.com/ >&3`,
-        `{ until grep -q '1 records' log; do sleep 0.1; done; printf '\\003'; sleep 0.3; } |`,
+        `{ until grep -q '[1] records' log; do sleep 0.1; done; printf '\\003'; sleep 0.3; } |`,
         `  TERM=xterm timeout 100 script -qefc "${place.command} --robots-dir robots -o out pipe 3<&-" log`,
       ].join('\n'),
     );

@@ -10,8 +10,10 @@ import {
 } from '../../src/kernel/kernel.js';
 import {
   MARGIN,
+  MAX_AGENTS,
   MAX_BAD,
   OUTCOMES,
+  RESULT_BYTES,
   RUN_BAD_RECORD,
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
@@ -26,6 +28,7 @@ import {
   TASK_OUTPUT,
   WORKER_BEFORE,
   WORKER_MARKS,
+  WORKER_RESULTS,
   WORKER_SHAPES,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
@@ -51,6 +54,9 @@ export interface Ran {
   /** Number of lines by the first agent's outcome, `verdict << 4 | reason`. */
   readonly tally: readonly number[];
 }
+
+const GUARD = 0xa5;
+const GUARDS = Buffer.alloc(MAX_AGENTS * RESULT_BYTES + 8, GUARD);
 
 /** A separate kernel over a table of these robots.txt files, by authority; runs single batches. */
 export function kernelOver(
@@ -118,6 +124,12 @@ export function kernelOver(
     for (let bytes = 1; bytes < SHAPE_BYTES; bytes++) {
       memoryBytes[shapes + bytes * SHAPE_BYTES + bytes - 1] = 16;
     }
+    // The results of agents that are not asked are guard bytes.
+    const guard = memoryBytes.subarray(
+      worker.address + WORKER_RESULTS + settings.agents.length * RESULT_BYTES,
+      worker.address + WORKER_TALLY,
+    );
+    guard.fill(GUARD);
     memoryBytes.set(bytes, block.address);
     memoryBytes.set(input, source.address);
     // What would complete an object and a line that the input breaks off.
@@ -149,6 +161,9 @@ export function kernelOver(
       }
       if (result === RUN_NEEDS_LINE_BASE) words[TASK_FLAGS / 4] = TASK_LINE_BASE_KNOWN;
     } while (result !== RUN_DONE && result !== RUN_BAD_RECORD);
+    if (!GUARDS.subarray(0, guard.length).equals(guard)) {
+      throw new Error('the kernel has written beyond its results');
+    }
     for (const region of [block, worker, task, source, target, scratch]) arena.give(region);
     return {
       output: Buffer.concat(pieces).toString(),

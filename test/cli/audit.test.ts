@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { parquetMetadata } from 'hyparquet';
 import { expect } from 'vitest';
 import { widthOnTerminal } from '../../src/cli/text.js';
 import { lines, test, type Workplace, workplace } from './command-line.js';
@@ -361,4 +362,18 @@ test('inspect and check show records, and speak JSON', async () => {
       preferences: { ...preferences, contentUsage: { 'train-ai': 'y' } },
     }),
   ]);
+});
+
+test('Parquet has row groups of bounded length, also of hosts that are not in the table', async ({
+  place,
+}) => {
+  const hosts = 150_000;
+  place.write('hosts', Array.from({ length: hosts }, (_, at) => `h${at}.example\n`).join(''));
+  const args = '--robots-dir robots --hosts hosts -a GPTBot --format parquet';
+  const { code, stdout } = await place.run(`audit ${args}`);
+  expect(code).toBe(0);
+  const { buffer, byteOffset, length } = stdout;
+  const file = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+  const groups = parquetMetadata(file).row_groups.map(({ num_rows: rows }) => Number(rows));
+  expect(groups).toEqual([131_072, hosts - 131_072]);
 });

@@ -85,9 +85,10 @@ export async function audit(options: AuditOptions): Promise<number> {
     if (sink.isClosed && options.report === undefined) break;
     if (authorities.length === 0) hosts.addUnknown(label);
     for (const [name, authority] of authorities) {
-      hosts.add(name, authority);
       if (sink.isFull) await sink.write();
+      hosts.add(name, authority);
     }
+    if (sink.isFull) await sink.write();
   }
   await sink.end();
   if (form !== undefined && options.report !== undefined) {

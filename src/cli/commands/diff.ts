@@ -328,7 +328,7 @@ async function diffUrls(
   }
 }
 
-/** Where the rows go. No format of `diff` needs `ready`, which is for Parquet. */
+/** Where the rows go. No format of `diff` needs `write`, which is for Parquet. */
 type Differences = Pick<RowSink, 'isClosed' | 'add'>;
 
 /** The two sides of a diff, and the agents that are asked about. */

@@ -5,7 +5,8 @@
  * in the same way, so it need not. (Mison speculates so on the places of fields: Li et al., VLDB
  * 2017.)
  *
- * This pays for short records that repeat. Others lose `credit`, and with it the way.
+ * Comparing pays for short records that repeat. Records that differ use up the batch's `credit`;
+ * then the rest of the batch is not compared.
  */
 
 import { CLOSE_BRACE, CR, LF, OPEN_BRACE, QUOTE, SPACE } from '../../../base/ascii';
@@ -15,10 +16,12 @@ import { Line, Query, Shapes } from '../memory';
 import { splitPlain } from '../url';
 import { holdsEscape, skipString } from './string';
 
-/** A record that is not alike costs two of these, and one that is alike returns one. */
+/**
+ * The credit of a batch: a record that is not alike costs two, and one that is alike returns one.
+ */
 const MOST_CREDIT: i32 = 64;
 
-/** A longer key could end beyond the 64 bytes of a shape. */
+/** With a key of 63 bytes or more, the shift by its length in `rememberShape` would wrap. */
 const MOST_KEY_BYTES: u32 = 32;
 
 /**

@@ -10,7 +10,10 @@ import argparse
 from environment import HERE, Environment, step
 
 # Other versions of mypy and ruff may find other things.
-TOOLS = ["hatchling", "mypy==2.4.1", "pandas", "polars", "pyarrow", "pytest", "ruff==0.17.6"]
+TOOLS = [
+    *("hatchling", "mypy==2.4.1", "pytest", "ruff==0.17.6"),
+    *("duckdb", "numpy", "pandas", "polars", "pyarrow"),
+]
 
 
 def main() -> None:

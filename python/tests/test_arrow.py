@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import random
+import re
+from typing import Any
 
 import pytest
 
 from robots_filter import Table, UsageError
 
+np = pytest.importorskip("numpy")
 pa = pytest.importorskip("pyarrow")
 
 URLS = [
@@ -152,6 +155,57 @@ def test_pandas(table: Table) -> None:
         table.verdicts(pd.Series([1, 7]), "*")
     with pytest.raises(UsageError, match=r"frame\['url'\]"):
         table.verdicts(pd.DataFrame({"url": URLS}), "*")
+
+
+def test_an_index_of_pandas(table: Table) -> None:
+    pd = pytest.importorskip("pandas")
+    index = pd.Index(URLS, name="u")
+    judged = table.verdicts(index, "GPTBot")
+    assert isinstance(judged, pd.Index)
+    assert judged.name == "u"
+    assert [None if each is np.nan else each for each in judged.tolist()] == VERDICTS
+    several = table.verdicts(index, ["GPTBot"], explain=True)
+    expected = table.verdicts(pa.array(URLS), ["GPTBot"], explain=True).to_pylist()
+    assert isinstance(several, pd.Index)
+    assert [None if each is pd.NA else each for each in several.tolist()] == expected
+    with pytest.raises(UsageError, match="MultiIndex"):
+        table.verdicts(pd.MultiIndex.from_tuples([("a", "b")]), "*")
+
+
+@pytest.mark.parametrize("kind", [object, "U", "S", "T"])
+def test_numpy(table: Table, kind: Any) -> None:
+    urls = [url for url in URLS if kind is object or url is not None]
+    if kind == "T":
+        pytest.importorskip("numpy", minversion="2")
+    if kind == "S":
+        urls = [url for url in urls if url is not None and url.isascii()]
+    array = np.array(urls, dtype=np.dtypes.StringDType() if kind == "T" else kind)
+    judged = table.verdicts(array, "GPTBot")
+    assert (type(judged), judged.dtype, judged.shape) == (np.ndarray, object, (len(urls),))
+    assert judged.tolist() == table.verdicts(urls, "GPTBot")
+    assert len(set(judged.tolist())) > 1
+    expected = table.verdicts(urls, ["GPTBot", "*"], explain=True)
+    assert table.verdicts(array, ["GPTBot", "*"], explain=True).tolist() == expected
+    assert table.verdicts(array[:0], "*").tolist() == []
+    with pytest.raises(UsageError, match=r"shape \(1, \d+\).*array\.ravel\(\)"):
+        table.verdicts(array.reshape(1, -1), "*")
+    with pytest.raises(UsageError, match="is one URL"):
+        table.verdicts(np.array(urls, dtype="U" if kind is object else kind)[0], "*")
+
+
+def test_other_packages_get_advice(table: Table) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("select 'https://shop.example/tea' as url")
+    with pytest.raises(UsageError, match="DuckDBPyRelation") as raised:
+        table.verdicts(relation, "*")
+    advised = re.search(r"relation\S*", str(raised.value))
+    assert advised is not None
+    column = eval(advised[0].rstrip("."), {"relation": relation})
+    assert table.verdicts(column, "*").to_pylist() == ["allow"]
+    pl = pytest.importorskip("polars")
+    for lazy in (pl.col("url"), pl.LazyFrame({"url": URLS})):
+        with pytest.raises(UsageError, match="map_batches"):
+            table.verdicts(lazy, "*")
 
 
 def test_polars(table: Table) -> None:

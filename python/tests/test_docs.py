@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not in the s
 
 #: The blocks of a page, by what each needs beside this package.
 NEEDS = {
-    DOCS: ["pyarrow", "datatrove.pipeline.filters", "datasets"],
+    DOCS: ["pyarrow", "duckdb", "polars", "datatrove.pipeline.filters", "datasets"],
     README: ["robots_filter"],
 }
 CASES = [(page, index) for page, needs in NEEDS.items() for index in range(len(needs))]
@@ -34,15 +34,19 @@ def test_examples(page: Path, index: int, tmp_path: Path) -> None:
     assert len(blocks) == len(NEEDS[page])
     need = NEEDS[page][index]
     pytest.importorskip(need)
+    urls = ["https://shop.example/tea", "https://blog.example/essays/1"]
     if page == DOCS:
         shutil.copytree(ROOT / "fixtures" / "demo" / "robots", tmp_path / "robots")
-        urls = ["https://shop.example/tea", "https://blog.example/essays/1"]
         lines = [json.dumps({"text": "a", "url": url}) + "\n" for url in urls]
         (tmp_path / "crawl").mkdir()
         for name in ("crawl/1.jsonl", "crawl.jsonl"):
             (tmp_path / name).write_text("".join(lines))
     if index > 0:
         Table.compile(tmp_path / "robots", tmp_path / "robots.table").close()
+    if need in ("duckdb", "polars"):
+        pq = pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        pq.write_table(pa.table({"id": [1, 2], "url": urls}), tmp_path / "urls.parquet")
     (tmp_path / "example.py").write_text(blocks[index], encoding="utf-8")
     ended = subprocess.run(
         [sys.executable, "example.py"],

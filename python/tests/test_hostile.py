@@ -92,7 +92,8 @@ def test_close_while_another_thread_opens(table_path: Path, monkeypatch: Any) ->
     made: list[Any] = []
     _connection = _processes.Connection
     monkeypatch.setattr(_processes, "Connection", connection)
-    with ThreadPoolExecutor(1) as pool, pytest.raises(RobotsFilterError, match="is closed"):
+    lent = table._judge._processes.lent()
+    with lent, ThreadPoolExecutor(1) as pool, pytest.raises(RobotsFilterError, match="is closed"):
         pool.submit(table.verdicts, URLS, "*").result()
     assert made[0]._process.poll() is not None
 
@@ -133,8 +134,9 @@ def test_a_table_that_is_truncated_while_it_is_used(table_path: Path, tmp_path: 
         for length in (len(data) // 2, 10, 0):
             os.truncate(path, length)
             assert table.verdicts(URLS, "GPTBot") == VERDICTS
-            with ThreadPoolExecutor(1) as pool, pytest.raises(RobotsFilterError) as raised:
-                pool.submit(table.verdicts, URLS, "GPTBot").result()
+            # The only process is taken, so that another one opens the file.
+            with table._judge._processes.lent(), pytest.raises(RobotsFilterError) as raised:
+                table.verdicts(URLS, "GPTBot")
             assert str(path) in str(raised.value)
 
 
@@ -167,14 +169,15 @@ def test_ctrl_c(table_path: Path) -> None:
 import sys
 from robots_filter import Table
 table = Table.open({str(table_path)!r})
-process = table._judge._processes.own()._process
+process = table._judge._processes._idle[-1][1]._process
 print(process.pid, flush=True)
 try:
     while True:
         table.verdicts({URLS!r} * 50_000, "GPTBot")
 except KeyboardInterrupt:
     assert table.verdicts({URLS!r}, "GPTBot") == {VERDICTS!r}
-    assert process is table._judge._processes.own()._process or process.poll() is not None
+    last = table._judge._processes._idle[-1][1]._process
+    assert process is last or process.poll() is not None
     sys.exit(7)
 """
     words = [sys.executable, "-c", script]

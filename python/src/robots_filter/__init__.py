@@ -6,11 +6,20 @@
 ['allow']
 """
 
+from importlib.metadata import PackageNotFoundError as _NotFound
+from importlib.metadata import version as _version
+
 from ._errors import ProcessError, RobotsFilterError, RobotsFilterWarning, UsageError
 from ._judge import Profile
 from ._lists import Judgement, Verdict
 from ._program import command
 from ._table import Table
+
+try:
+    __version__ = _version("robots-filter")
+except _NotFound:
+    # A source tree that is not installed.
+    __version__ = "unknown"
 
 __all__ = [
     "Judgement",
@@ -21,5 +30,6 @@ __all__ = [
     "Table",
     "UsageError",
     "Verdict",
+    "__version__",
     "command",
 ]

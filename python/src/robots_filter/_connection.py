@@ -8,7 +8,6 @@ import os
 import select
 import struct
 import subprocess
-import threading
 import time
 import weakref
 from collections import deque
@@ -38,7 +37,7 @@ _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 class Connection:
-    """A process, for one thread of one process of Python."""
+    """A process, for one call at a time of one process of Python."""
 
     def __init__(self, words: Sequence[str]) -> None:
         with starting():
@@ -52,9 +51,10 @@ class Connection:
                 start_new_session=True,
             )
         self._pid = os.getpid()
-        self._thread = threading.get_ident()
+        #: The thread in whose call the connection is.
+        self.caller: int | None = None
         self._errors = bytearray()
-        self._busy = False
+        self._use = _Use()
         #: Warnings of the requests of this call.
         self._warned: list[str] = []
         #: Warnings that were given.
@@ -66,7 +66,7 @@ class Connection:
             if stream is not None
         ]
         self._input, self._output, self._error = (stream.fileno() for stream in self._streams)
-        self._end = weakref.finalize(self, _end, self._process, self._streams, self._pid)
+        self._end = weakref.finalize(self, _end, self._process, self._streams, self._pid, self._use)
         for descriptor in (self._input, self._output, self._error):
             os.set_blocking(descriptor, False)
         _widen(self._input, self._output)
@@ -90,12 +90,10 @@ class Connection:
         """End the process. It holds nothing that could be lost."""
         self._end()
 
-    def end(self) -> None:
-        """End the process, whoever uses it: a call that waits for an answer gets an error."""
-        if self._thread == threading.get_ident() and not self._busy:
-            self.close()
-        elif self.is_usable:
-            # The call may read and write until it notices, so the pipes stay open.
+    def kill(self) -> None:
+        """End the process under the call that uses it, which gets an error."""
+        # The call may read and write until it notices, so the pipes stay open.
+        if self.is_usable:
             self._process.kill()
 
     def exchange(
@@ -108,18 +106,14 @@ class Connection:
         ProcessError if it ends; an error of `requests` comes after the answers to the requests
         before it.
         """
-        if self._busy:
-            raise RobotsFilterError(
-                "this thread is in the middle of another call on the same table, "
-                "which a signal handler has interrupted. Call it from another thread"
-            )
-        self._busy = True
+        self._use.busy = True
         try:
             failure = self._exchange(iter(requests), receive)
-            self._busy = False
+            self._use.busy = False
         finally:
             # Interrupted in mid-frame, so that nothing more can be read.
-            if self._busy:
+            if self._use.busy:
+                self._use.busy = False
                 self.close()
         # A warning may be an error, and then comes when the frames are whole.
         warned = [message for message in self._warned if message not in self._told]
@@ -225,6 +219,7 @@ class Connection:
             self._process.kill()
             status = self._process.wait()
         text = self._errors.decode("utf-8", "replace").strip()
+        self._use.busy = False
         self.close()
         if not self._greeted and status == 2 and text.startswith(MESSAGE_PREFIX):
             return RobotsFilterError(text.removeprefix(MESSAGE_PREFIX))
@@ -331,12 +326,22 @@ def _widen(*descriptors: int) -> None:
             fcntl.fcntl(descriptor, widen, _PIPE_BYTES)
 
 
-def _end(process: subprocess.Popen[bytes], streams: Sequence[Any], pid: int) -> None:
+class _Use:
+    """Whether a call is reading and writing."""
+
+    busy = False
+
+
+def _end(process: subprocess.Popen[bytes], streams: Sequence[Any], pid: int, use: _Use) -> None:
     """End a process and close its pipes. After a fork, the child only closes its copies."""
-    for stream in streams:
-        with contextlib.suppress(OSError):
-            stream.close()
-    if os.getpid() == pid:
+    is_own = os.getpid() == pid
+    # At the end of the interpreter, a daemon thread may be in mid-call. It would read from what
+    # is opened next; so it finds the end of its process.
+    if not (is_own and use.busy):
+        for stream in streams:
+            with contextlib.suppress(OSError):
+                stream.close()
+    if is_own:
         process.kill()
         process.wait()
     else:

@@ -48,29 +48,28 @@ class Judge:
     """Asks the processes of one table."""
 
     def __init__(self, opening: Opening) -> None:
-        """Start the process of this thread.
+        """Start a process.
 
         Raises RobotsFilterError for a file that is missing, damaged, or not a table.
         """
         # Not a method of this object: the processes would end with a garbage collection only.
         self._processes = Processes(opening.words, opening.path, opening.check)
-        facts = self._processes.own()
-        self.profile: Profile = facts.profile  # type: ignore[assignment]
-        self.hosts = facts.hosts
-        self.checksum = facts.checksum
-        self._verdicts = facts.verdicts
-        self._reasons = facts.reasons
+        with self._processes.lent() as facts:
+            self.profile: Profile = facts.profile  # type: ignore[assignment]
+            self.hosts = facts.hosts
+            self.checksum = facts.checksum
+            self._verdicts = facts.verdicts
+            self._reasons = facts.reasons
 
     def exchange(self, question: Question, columns: Iterable[Column]) -> Results:
         """Ask about columns of URLs."""
-        connection = self._processes.own()
         results = Results(question)
-        requests = (
-            request
-            for column in columns
-            for request in column.requests(question, connection.limits)
-        )
-        connection.exchange(requests, results.add)
+        with self._processes.lent() as connection:
+            limits = connection.limits
+            requests = (
+                request for column in columns for request in column.requests(question, limits)
+            )
+            connection.exchange(requests, results.add)
         return results
 
     def of_list(self, urls: Sequence[object], question: Question) -> list[Any]:
@@ -100,5 +99,5 @@ class Judge:
         return columns[0] if len(columns) == 1 else list(map(min, *columns))
 
     def close(self) -> None:
-        """End the processes of all threads."""
+        """End all processes."""
         self._processes.close()

@@ -1,21 +1,27 @@
-"""Processes of `robots-filter serve`: one for each thread that asks."""
+"""Processes of `robots-filter serve`: as many as there are calls at once, up to one a core."""
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from ._connection import Connection
 from ._errors import RobotsFilterError
 from ._program import command
 
+#: Seconds after which a process without a call ends, unless it is the only one.
+IDLE_SECONDS = 10.0
+
 
 class Processes:
-    """Starts processes as threads need them, also after a fork, and ends them all.
+    """Lends processes to calls, also after a fork, and ends them all.
 
-    A process ends with its thread, too, because nothing else refers to its connection.
+    A process belongs to no thread. DuckDB and polars call from threads that Python did not start,
+    and what such a thread keeps in `threading.local` is lost after each call.
     """
 
     def __init__(
@@ -34,22 +40,56 @@ class Processes:
 
     def _begin(self) -> None:
         """Begin in this process of Python: a fork may leave the lock taken for ever."""
-        self._local = threading.local()
-        # A signal handler that closes the table may interrupt the thread that has the lock.
+        # A signal handler that asks or closes may interrupt the thread that has the lock.
         self._lock = threading.RLock()
+        self._returned = threading.Condition(self._lock)
+        #: The moment at which each was returned; the last one is lent first.
+        self._idle: list[tuple[float, Connection]] = []
+        #: An interrupted call may lose its connection, whose process then ends.
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._starting = 0
+        self._timer: threading.Timer | None = None
         # The last thing: another thread may ask at the same time.
         self._pid = os.getpid()
 
-    def own(self) -> Connection:
-        """Return the connection of this thread; start a process if there is none."""
-        if self._closed:
-            raise self._is_closed()
+    @contextmanager
+    def lent(self) -> Iterator[Connection]:
+        """Lend a connection for one call: an idle one, or a new one.
+
+        Waits while each core has a call, unless it is a call of this thread: a signal handler may
+        ask in the middle of one.
+        """
+        connection = self._take()
+        try:
+            yield connection
+        finally:
+            self._give(connection)
+
+    def _take(self) -> Connection:
         if self._pid != os.getpid():
             self._begin()
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is not None and connection.is_usable:
-            return connection
+        me = threading.get_ident()
+        with self._lock:
+            while not (self._closed or self._idle or self._may_start(me)):
+                self._returned.wait()
+            if self._closed:
+                raise self._is_closed()
+            if self._idle:
+                connection = self._idle.pop()[1]
+                connection.caller = me
+                return connection
+            self._starting += 1
+        try:
+            return self._start(me)
+        finally:
+            with self._lock:
+                self._starting -= 1
+
+    def _may_start(self, me: int) -> bool:
+        others = [connection.caller for connection in self._connections]
+        return len(others) + self._starting < _cores() or me in others
+
+    def _start(self, me: int) -> Connection:
         connection = Connection([*command(), "serve", *self._options])
         try:
             if self._check is not None:
@@ -58,12 +98,50 @@ class Processes:
                 # Closed by another thread meanwhile.
                 if self._closed:
                     raise self._is_closed()
+                connection.caller = me
                 self._connections.add(connection)
         except BaseException:
             connection.close()
             raise
-        self._local.connection = connection
         return connection
+
+    def _give(self, connection: Connection) -> None:
+        # A call that forked has come back in the child: the process is the parent's.
+        if self._pid != os.getpid():
+            return
+        with self._lock:
+            connection.caller = None
+            if self._closed or not connection.is_usable:
+                self._connections.discard(connection)
+                connection.close()
+            else:
+                self._idle.append((time.monotonic(), connection))
+                self._watch()
+            self._returned.notify()
+
+    def _watch(self) -> None:
+        """See to it that idle processes end, if there are several."""
+        if len(self._idle) < 2 or self._timer is not None:
+            return
+        # A table that nobody holds is not kept alive for its timer.
+        timer = threading.Timer(IDLE_SECONDS, _end_idle, [weakref.ref(self)])
+        timer.daemon = True
+        self._timer = timer
+        # At its end the interpreter starts no threads; it ends all processes.
+        with suppress(RuntimeError):
+            timer.start()
+
+    def end_idle(self) -> None:
+        """End the processes that have been idle for IDLE_SECONDS, except the last one."""
+        with self._lock:
+            self._timer = None
+            past = time.monotonic() - IDLE_SECONDS
+            ended = [connection for returned, connection in self._idle[:-1] if returned <= past]
+            del self._idle[: len(ended)]
+            for connection in ended:
+                self._connections.discard(connection)
+                connection.close()
+            self._watch()
 
     def close(self) -> None:
         """End all processes. A thread in mid-call gets an error."""
@@ -72,9 +150,27 @@ class Processes:
         if self._pid != os.getpid():
             return
         with self._lock:
+            self._idle.clear()
             connections = list(self._connections)
+            self._returned.notify_all()
         for connection in connections:
-            connection.end()
+            if connection.caller is None:
+                connection.close()
+            else:
+                connection.kill()
 
     def _is_closed(self) -> RobotsFilterError:
         return RobotsFilterError(f"the table {self._path} is closed. Open it again")
+
+
+def _end_idle(processes: weakref.ref[Processes]) -> None:
+    found = processes()
+    if found is not None:
+        found.end_idle()
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

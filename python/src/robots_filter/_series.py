@@ -15,6 +15,8 @@ def of_pandas(urls: Any, judge: Callable[[Any], Any]) -> Any:
     """Judge a Series of pandas; return a Series with its index and name."""
     import pandas as pd
 
+    if isinstance(urls, pd.Index) and not isinstance(urls, pd.MultiIndex):
+        return pd.Index(of_pandas(urls.to_series(), judge), name=urls.name)
     if not isinstance(urls, pd.Series):
         raise UsageError(f"urls is a pandas {type(urls).__name__}. Pass a Series: frame['url']")
     try:
@@ -46,7 +48,12 @@ def of_polars(urls: Any, judge: Callable[[Any], Any]) -> Any:
     import polars as pl
 
     if not isinstance(urls, pl.Series):
-        raise UsageError(f"urls is a polars {type(urls).__name__}. Pass a Series: frame['url']")
+        advice = (
+            "Use pl.col('url').map_batches(lambda urls: table.verdicts(urls, 'GPTBot'))"
+            if isinstance(urls, pl.LazyFrame | pl.Expr)
+            else "Pass a Series: frame['url']"
+        )
+        raise UsageError(f"urls is a polars {type(urls).__name__}. {advice}")
     result = judge(urls.to_arrow())
     if isinstance(result, pa.ChunkedArray):
         result = result.combine_chunks()

@@ -28,18 +28,18 @@ class Shards:
 
         A URL that is null or invalid has no host. It has the shard 0.
         """
-        connection = self._processes.own()
         answers = bytearray()
 
         def add(_request: Request, payload: memoryview) -> None:
             answers.extend(payload)
 
-        requests = column_of(urls).requests(question_of("*"), connection.limits)
-        connection.exchange(requests, add)
+        with self._processes.lent() as connection:
+            requests = column_of(urls).requests(question_of("*"), connection.limits)
+            connection.exchange(requests, add)
         stated = pa.Array.from_buffers(pa.uint32(), len(urls), [None, pa.py_buffer(answers)])
         valid = pc.and_(pc.not_equal(stated, _NO_SHARD), pc.is_valid(urls))
         return pc.if_else(valid, stated, pa.scalar(0, pa.uint32())).cast(pa.int32())
 
     def close(self) -> None:
-        """End the processes of all threads."""
+        """End all processes."""
         self._processes.close()

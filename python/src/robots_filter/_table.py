@@ -18,13 +18,28 @@ from ._paths import PathLike, path_of
 from ._program import run
 from ._question import Question, question_of
 
+_KINDS = (
+    "Pass a list, an array of pyarrow or NumPy, or a Series of pandas or polars; "
+    "filter takes any iterable"
+)
+#: What to pass in place of an object of a package.
+_ADVICE = {
+    "duckdb": (
+        "Pass a column of it: relation.to_arrow_table().column('url'). "
+        "For SQL, make a function: create_function(..., type='arrow')"
+    ),
+    "pyspark": "Use robots_filter.spark.filter_urls(frame, table=..., agents=...)",
+    "datasets": "Pass dataset['url'][:], or map with a function of a batch",
+}
+
 
 class Table:
     """The compiled robots.txt files of many hosts.
 
-    Each thread that asks has a process of its own, which lives until the table is closed, the
-    thread ends or the interpreter ends. A table may be used by several threads, after a fork,
-    and pickled: then the file is opened again, and must be the same as before.
+    A table has as many processes as it has calls at once, up to one for each core; they live until
+    the table is closed or the interpreter ends, and all but one until they have been idle for ten
+    seconds. A table may be used by several threads, after a fork, and pickled: then the file is
+    opened again, and must be the same as before.
     """
 
     def __init__(
@@ -139,7 +154,8 @@ class Table:
     def verdicts(self, urls: Any, agents: str | Sequence[str], explain: bool = False) -> Any:
         """Judge many URLs; return the same kind of collection, in the same order.
 
-        `urls` is a list, a pyarrow Array or ChunkedArray, or a Series of pandas or polars. For one
+        `urls` is a list, a pyarrow Array or ChunkedArray, a Series of pandas or polars, an Index of
+        pandas, or a NumPy array of one dimension, which gives one of objects. For one
         agent given as a str, an item is the verdict: a str, dictionary-encoded in Arrow, a
         categorical in pandas and polars. For a sequence of agents it is a dict or struct with a
         member for each agent. With `explain`, each verdict is replaced by a `Judgement`, or a
@@ -150,6 +166,8 @@ class Table:
         question = question_of(agents, explain=bool(explain))
         if isinstance(urls, list | tuple):
             return self._judge.of_list(urls, question)
+        if isinstance(urls, str | bytes):
+            raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
         package = type(urls).__module__.partition(".")[0]
         if package == "pyarrow":
             return self._of_arrow(urls, question)
@@ -159,12 +177,24 @@ class Table:
 
             convert = _series.of_pandas if package == "pandas" else _series.of_polars
             return convert(urls, lambda values: self._of_arrow(values, question))
-        if isinstance(urls, str | bytes):
-            raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
+        if package == "numpy":
+            return self._of_numpy(urls, question)
         raise UsageError(
-            f"urls is of type {type(urls).__name__}. Pass a list, a pyarrow array, or a Series of "
-            "pandas or polars; filter takes any iterable"
+            f"urls is of type {type(urls).__name__}. {_ADVICE.get(package.lstrip('_'), _KINDS)}"
         )
+
+    def _of_numpy(self, urls: Any, question: Question) -> Any:
+        import numpy as np
+
+        if not isinstance(urls, np.ndarray) or urls.ndim != 1:
+            shape = getattr(urls, "shape", ())
+            raise UsageError(
+                f"urls is a {type(urls).__name__} of NumPy with the shape {shape}. "
+                "Pass an array of one dimension: array[:, 0], or array.ravel()"
+            )
+        result = np.empty(len(urls), dtype=object)
+        result[:] = self._judge.of_list(urls.tolist(), question)
+        return result
 
     def _of_arrow(self, urls: Any, question: Question) -> Any:
         from . import _arrow
@@ -211,7 +241,7 @@ class Table:
             first += len(items)
 
     def close(self) -> None:
-        """End the processes of all threads. A thread in mid-call gets an error."""
+        """End all processes. A thread in mid-call gets an error."""
         self._judge.close()
         if self._temporary is not None:
             self._temporary.delete()

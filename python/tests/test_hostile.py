@@ -223,3 +223,26 @@ def test_blocks_of_long_urls(table: Table) -> None:
     urls = [URLS[0], None, *[url] * 40, URLS[0]]
     expected = ["allow", None, *["deny"] * 40, "allow"]
     assert table.verdicts(urls, "*") == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux refuses addresses")
+@pytest.mark.parametrize(("gibibytes", "works"), [(1, False), (16, True), (18, True)])
+def test_limits_of_addresses(table_path: Path, gibibytes: int, works: bool) -> None:
+    # As spark.executor.pyspark.memory sets them.
+    script = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, ({gibibytes} << 30, {gibibytes} << 30))
+from robots_filter import RobotsFilterError, Table
+try:
+    with Table.open({str(table_path)!r}, threads=1) as table:
+        print(*table.verdicts({URLS!r}, "GPTBot"))
+except RobotsFilterError as error:
+    print(error)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    if works:
+        assert ended.stdout.split() == VERDICTS
+    else:
+        assert "is limited to 1.0 GiB" in ended.stdout
+        assert "spark.executor.pyspark.memory" in ended.stdout

@@ -16,7 +16,7 @@ from typing import Any
 
 from ._columns import Limits, Request
 from ._errors import ProcessError, RobotsFilterError, UsageError, warn
-from ._program import END_SECONDS, MESSAGE_PREFIX, starting
+from ._program import END_SECONDS, MESSAGE_PREFIX, advice_on_limits, starting
 
 _MAGIC = 0x56534652
 _VERSION = 1
@@ -221,6 +221,9 @@ class Connection:
         text = self._errors.decode("utf-8", "replace").strip()
         self._use.busy = False
         self.close()
+        advice = advice_on_limits(text)
+        if advice:
+            return ProcessError(advice)
         if not self._greeted and status == 2 and text.startswith(MESSAGE_PREFIX):
             return RobotsFilterError(text.removeprefix(MESSAGE_PREFIX))
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"

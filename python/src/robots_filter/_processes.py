@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from ._connection import Connection
 from ._errors import RobotsFilterError
-from ._program import command
+from ._program import command, within_limits
 
 #: Seconds after which a process without a call ends, unless it is the only one.
 IDLE_SECONDS = 10.0
@@ -90,7 +90,7 @@ class Processes:
         return len(others) + self._starting < _cores() or me in others
 
     def _start(self, me: int) -> Connection:
-        connection = Connection([*command(), "serve", *self._options])
+        connection = Connection(within_limits([*command(), "serve", *self._options]))
         try:
             if self._check is not None:
                 self._check(connection.checksum)

@@ -44,6 +44,46 @@ def command() -> list[str]:
     return [os.path.join(ROOT_DIR, "bin", "node"), str(_MAIN)]
 
 
+#: With a limit between these, V8 reserves 10 GB of addresses for a first memory, and is refused
+#: them for the next (seen at 16 and 18 GiB). Below the first it reserves none.
+_RESERVES_NONE, _RESERVES_ALL = 12 << 30, 24 << 30
+#: What Node writes, or the program, when the system refuses memory or addresses.
+_REFUSED = ("refused the addresses", "out of memory", "FatalOOM", "bad_alloc")
+
+
+def within_limits(words: Sequence[str]) -> list[str]:
+    """Return the words that run a program of Node within this process's limit of addresses.
+
+    Spark sets it: `spark.executor.pyspark.memory`.
+    """
+    limit = limit_of_addresses()
+    if limit is None or not _RESERVES_NONE < limit < _RESERVES_ALL:
+        return [*words]
+    lower = f'ulimit -S -v {_RESERVES_NONE >> 10} && exec "$@"'
+    return ["/bin/sh", "-c", lower, "sh", *words]
+
+
+def limit_of_addresses() -> int | None:
+    """Return the limit of this process's address space in bytes, if there is one."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def advice_on_limits(errors: str) -> str:
+    """Return what to do about a process that the system refused addresses; "" for other errors."""
+    limit = limit_of_addresses()
+    if limit is None or not any(text in errors for text in _REFUSED):
+        return ""
+    return (
+        "the process of robots-filter was refused memory: the address space of this process is "
+        f"limited to {limit / (1 << 30):.1f} GiB. Node needs 4 GiB and twice the table with one "
+        "thread, and more with several. Raise or remove the limit: spark.executor.pyspark.memory "
+        "in Spark, ulimit -v in a shell"
+    )
+
+
 @contextmanager
 def starting() -> Iterator[None]:
     """Give the system's refusal to start a process a remedy."""
@@ -60,7 +100,7 @@ def run(words: Sequence[str]) -> None:
     """Run the command line to its end; raise its error, and log its other messages."""
     with starting():
         process = subprocess.Popen(
-            [*command(), *words],
+            within_limits([*command(), *words]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -78,7 +118,8 @@ def run(words: Sequence[str]) -> None:
     text = errors.decode("utf-8", "replace").strip()
     if process.returncode != 0:
         raise RobotsFilterError(
-            text.rpartition("\n" + MESSAGE_PREFIX)[2].removeprefix(MESSAGE_PREFIX)
+            advice_on_limits(text)
+            or text.rpartition("\n" + MESSAGE_PREFIX)[2].removeprefix(MESSAGE_PREFIX)
             or f"robots-filter {words[0]} ended with status {process.returncode}. Run it again"
         )
     for line in text.splitlines():

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ._shards import Shards
+from ._spark_columns import scalar
 
 #: Rows of which one is counted to find heavy shards.
 SAMPLED = 100
-#: Column names while rows move, when all others are plain.
+#: Names of columns while rows move, when all others are plain.
 _SHARD = "__robots_filter_shard"
-_TASK = "__robots_filter_task"
+TASK = "__robots_filter_task"
 
 #: The processes that compute shards, by the number of shards.
 _sharding: dict[int, Shards] = {}
 
 
 def moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[DataFrame, list[int]]:
-    """Return the rows in tasks of one shard each, and the shard of each task."""
+    """Return the rows in tasks of one shard each, with their TASK, and the shard of each task."""
     spark = df.sparkSession
     wanted = tasks or int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
     counted = _sharded(df.select(url).sample(1 / SAMPLED, seed=1), url, shards)
@@ -39,8 +38,8 @@ def moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[Data
     hashed = [field.name for field in df.schema.fields if _is_atomic(field.dataType)]
     salt = F.pmod(F.xxhash64(*map(F.col, hashed)), F.element_at(_literals(salts), row))
     task = F.element_at(_literals([first[shard] for shard in range(shards)]), row) + salt
-    placed = _sharded(df, url, shards).withColumn(_TASK, task.cast("int")).drop(_SHARD)
-    key = F.element_at(_literals(keys), F.col(_TASK) + 1)
+    placed = _sharded(df, url, shards).withColumn(TASK, task.cast("int")).drop(_SHARD)
+    key = F.element_at(_literals(keys), F.col(TASK) + 1)
     return placed.repartition(len(of_task), key), of_task
 
 
@@ -81,15 +80,17 @@ def _keys_of(df: DataFrame, tasks: int) -> list[int]:
 def _sharded(df: DataFrame, url: str, shards: int) -> DataFrame:
     """Return the DataFrame with the shard of each URL; an invalid one has shard 0."""
 
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            urls = batch.column(batch.schema.get_field_index(url))
-            yield pa.RecordBatch.from_arrays(
-                [*batch.columns, _shards_of(urls, shards)], names=[*batch.schema.names, _SHARD]
-            )
+    def columns(batches: Iterator[tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
+        for (urls,) in batches:
+            yield [_shards_of(urls, shards)]
 
-    schema = T.StructType([*df.schema.fields, T.StructField(_SHARD, T.IntegerType())])
-    return df.mapInArrow(add, schema)
+    shard = scalar(columns, 1, T.IntegerType())
+    return df.withColumn(_SHARD, shard(bytes_of(url)))
+
+
+def bytes_of(url: str) -> Any:
+    """Return the column of the URLs as bytes: those of a string need not be UTF-8."""
+    return F.col(url).cast("binary")
 
 
 def _shards_of(urls: Any, shards: int) -> Any:
@@ -98,11 +99,3 @@ def _shards_of(urls: Any, shards: int) -> Any:
     if process is None:
         process = _sharding[shards] = Shards(shards)
     return process.of(urls)
-
-
-def without_task(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, set[int]]:
-    index = batch.schema.get_field_index(_TASK)
-    own = set(pc.unique(batch.column(index)).to_pylist())
-    names = [name for name in batch.schema.names if name != _TASK]
-    columns = [column for at, column in enumerate(batch.columns) if at != index]
-    return pa.RecordBatch.from_arrays(columns, names=names), own

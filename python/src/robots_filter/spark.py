@@ -1,21 +1,26 @@
-"""Judge the URLs of a Spark DataFrame where they are: `filter_urls`.
+"""Judge the URLs of a Spark DataFrame where they are: `filter_urls`; or in SQL: `register`.
 
 A table in one piece, or a small one in shards, is opened whole by each Python worker, and no row
 moves. Of a large table in shards each task opens one shard, to which the rows of its hosts are
-sent. Spark 3.5 and 4 are supported, and no package is needed beside pyspark and pyarrow.
+sent. Only the URLs go to Python. Spark 3.5 and 4 are supported, Spark Connect too, and no package
+is needed beside pyspark, pandas and pyarrow.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import SparkFiles
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ._errors import RobotsFilterError, UsageError
@@ -23,12 +28,18 @@ from ._judge import Profile
 from ._manifest import COPY_AGAIN, MANIFEST, Part, checksum_of, directory_of, parts_of
 from ._paths import PathLike, path_of
 from ._question import Question, question_of
-from ._spark_tasks import moved, without_task
+from ._spark_columns import Columns, scalar
+from ._spark_tasks import TASK, bytes_of, moved
 from ._table import Table
 
 #: Bytes of a table in shards up to which each worker opens all of it.
 WHOLE_BYTES = 1 << 30
 
+#: The column of all judgements, before they are divided.
+_JUDGED = "__robots_filter_judged"
+
+#: The copies of tables that were shipped, by checksum, for executors that start later.
+_shipped: dict[str, str] = {}
 #: Tables that this Python worker has opened: the last one. Its process outlives a task.
 _opened: dict[_File, Table] = {}
 
@@ -90,7 +101,8 @@ def filter_urls(
 
     `table` is a file that `robots-filter compile` wrote, or the directory of `compile --shards`, at
     a path that the driver and all executors share. With `ship`, Spark brings a file to each
-    executor.
+    executor. `file:` may stand before the path.
+
     `by_shard` says whether rows move to tasks that open one shard each: by default if the table
     has more than WHOLE_BYTES. Then `tasks` is about the number of tasks, by default
     `spark.sql.shuffle.partitions`, but at least one for each shard. A shard with many rows gets
@@ -99,7 +111,7 @@ def filter_urls(
     Raises UsageError for a column or agent that is wrong, and RobotsFilterError for a table that
     is damaged, incomplete or for another profile: all before a job starts.
     """
-    path = directory_of(path_of("filter_urls", table))
+    path = _local_path("filter_urls", table)
     question = question_of(agents, explain=bool(explain))
     _refuse_alike(question.agents)
     asked = _asked(df, url, question)
@@ -112,25 +124,102 @@ def filter_urls(
             )
     if tasks is not None and (type(tasks) is not int or tasks < 1):
         raise UsageError(f"tasks is {tasks!r}. Use a whole number from 1 on")
-    parts = parts_of(path) if os.path.isdir(path) else None
-    checksum = _check_answers(path, parts, asked.question, profile)
-    place = _Place(path, checksum)
-    if ship:
-        if parts is not None:
-            raise UsageError(
-                f"{path} is a directory, which Spark does not bring to executors. Put it where all "
-                "of them find it and leave ship out, or compile a table in one piece"
-            )
-        place = _Place(path, checksum, shipped=True)
-        df.sparkSession.sparkContext.addFile(path)
+    place, parts = _placed(df.sparkSession, path, question, profile, ship)
     # Spark finds no column again whose name has a dot, or that two columns have.
     plain = df.toDF(*(_plain(index) for index in range(len(df.columns))))
     judged = _judged_frame(plain, place, parts, asked, by_shard, tasks)
     return judged.toDF(*df.columns, *asked.members)
 
 
+def register(
+    spark: Any,
+    name: str,
+    *,
+    table: PathLike,
+    agents: str | Sequence[str],
+    profile: Profile | None = None,
+    explain: bool = False,
+    ship: bool = False,
+) -> Any:
+    """Register a function for SQL that takes a URL: `SELECT verdict(url) FROM urls`.
+
+    For one agent given as a str it returns a string, with `explain` a struct of `verdict` and
+    `reason`; for a list a struct with a string for each agent. A null URL has null. Returns the
+    function, which takes a column.
+
+    The arguments are those of `filter_urls`. A table of more than WHOLE_BYTES in shards is refused,
+    because no row moves. Raises as `filter_urls` does.
+    """
+    path = _local_path("register", table)
+    question = question_of(agents, explain=bool(explain))
+    _refuse_alike(question.agents)
+    if question.explain and not question.single:
+        raise UsageError(
+            "a function explains the verdicts of one agent. Register one for each, or leave "
+            "explain out"
+        )
+    place, parts = _placed(spark, path, question, profile, ship)
+    if parts is not None and sum(part.bytes for part in parts) > WHOLE_BYTES:
+        raise UsageError(
+            f"{path} has more than 1 GiB, and each worker would open all of it. Use filter_urls, "
+            "which moves rows to the shards of their hosts"
+        )
+    kind: T.DataType = T.StringType()
+    if question.explain:
+        kind = _struct(["verdict", "reason"])
+    elif not question.single:
+        kind = _struct(question.agents)
+    return spark.udf.register(name, scalar(_judging(place, question, None), 1, kind))
+
+
 def _plain(index: int) -> str:
     return f"c{index}"
+
+
+def _local_path(caller: str, table: PathLike) -> str:
+    """Return the path of a table, without `file:`. Raises UsageError for another file system."""
+    named = os.fspath(table) if isinstance(table, str | os.PathLike) else ""
+    url = urlsplit(named)
+    if url.scheme == "file":
+        table = unquote(url.path)
+    elif url.scheme == "dbfs":
+        raise UsageError(f"{named} is a path of Spark. Name the same as a file: /dbfs{url.path}")
+    elif len(url.scheme) > 1 and not os.path.exists(named):
+        raise UsageError(
+            f"{named} lies in {url.scheme}, which the program does not read. Copy the table to a "
+            "path that the driver and all executors share; or to the driver, and pass ship=True"
+        )
+    return directory_of(path_of(caller, table))
+
+
+def _placed(
+    spark: Any, path: str, question: Question, profile: str | None, ship: bool
+) -> tuple[_Place, list[Part] | None]:
+    """Check a table; return where the executors find it, and its parts if it is in shards."""
+    parts = parts_of(path) if os.path.isdir(path) else None
+    checksum = _check_answers(path, parts, question, profile)
+    if not ship:
+        return _Place(path, checksum), parts
+    if parts is not None:
+        raise UsageError(
+            f"{path} is a directory, which Spark does not bring to executors. Put it where all "
+            "of them find it and leave ship out, or compile a table in one piece"
+        )
+    copy = _shipped.get(checksum)
+    if copy is None:
+        # Spark brings no second file of the same name, and a table may be compiled again.
+        name = f"robots-{checksum}.table"
+        copy = _shipped[checksum] = os.path.join(tempfile.mkdtemp(prefix="robots-filter-"), name)
+        shutil.copyfile(path, copy)
+    if hasattr(spark, "addArtifacts") and not _is_classic(spark):
+        spark.addArtifacts(copy, file=True)
+    else:
+        spark.sparkContext.addFile(copy)
+    return _Place(copy, checksum, shipped=True), parts
+
+
+def _is_classic(spark: Any) -> bool:
+    return not type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def _judged_frame(
@@ -142,19 +231,49 @@ def _judged_frame(
     tasks: int | None,
 ) -> DataFrame:
     """Return the DataFrame, whose names are plain, with its verdicts."""
-    schema = _schema(df, asked)
-    if parts is None:
+    if parts is None and by_shard:
+        raise UsageError(f"{place.path} is a table in one piece. Compile it with --shards")
+    if df.isStreaming:
         if by_shard:
-            raise UsageError(f"{place.path} is a table in one piece. Compile it with --shards")
-        return df.mapInArrow(_judging(place, asked, None), schema)
+            raise UsageError(
+                "the DataFrame is a stream, of which no rows can be counted to divide them. "
+                "Leave by_shard out: each worker opens the whole table"
+            )
+        by_shard = False
     if by_shard is None:
-        by_shard = sum(part.bytes for part in parts) > WHOLE_BYTES
-    if not by_shard or len(parts) == 1:
-        return df.mapInArrow(_judging(place, asked, None), schema)
+        by_shard = parts is not None and sum(part.bytes for part in parts) > WHOLE_BYTES
+    question = asked.question
+    flat = _struct([f"f{at}" for at in range(len(question.agents) * len(asked.members))])
+    if parts is None or not by_shard or len(parts) == 1:
+        function = scalar(_judging(place, question, None), 1, flat)
+        judged = function.asNondeterministic()(bytes_of(asked.url))
+        return _divided(df, judged, df.columns, asked)
     rows, of_task = moved(df, asked.url, len(parts), tasks)
     names = [parts[shard].file for shard in of_task]
     checksums = {part.file: part.checksum for part in parts}
-    return rows.mapInArrow(_judging(place, asked, (names, checksums)), schema)
+    function = scalar(_judging(place, question, (names, checksums)), 2, flat)
+    judged = function.asNondeterministic()(bytes_of(asked.url), F.col(TASK))
+    return _divided(rows, judged, df.columns, asked)
+
+
+def _divided(rows: DataFrame, judged: Any, columns: Sequence[str], asked: _Asked) -> DataFrame:
+    """Return these columns of the rows, and what is asked for of the judgements.
+
+    The function is not called deterministic, because Spark would judge twice what it filters by
+    its verdict.
+    """
+    agents = asked.question.agents
+    added = []
+    for at, member in enumerate(asked.members):
+        fields = [
+            F.col(_JUDGED).getField(f"f{at * len(agents) + index}").alias(agent)
+            for index, agent in enumerate(agents)
+        ]
+        column = fields[0]
+        if not asked.question.single:
+            column = F.when(F.col(asked.url).isNotNull(), F.struct(*fields))
+        added.append(column.alias(member))
+    return rows.withColumn(_JUDGED, judged).select(*columns, *added)
 
 
 def _refuse_alike(agents: Sequence[str]) -> None:
@@ -170,7 +289,8 @@ def _refuse_alike(agents: Sequence[str]) -> None:
 
 
 def _asked(df: DataFrame, url: str, question: Question) -> _Asked:
-    if not isinstance(df, DataFrame):
+    # Before Spark 4 the DataFrame of Spark Connect is no DataFrame.
+    if not isinstance(df, DataFrame) and not hasattr(df, "mapInArrow"):
         raise UsageError(f"df is of type {type(df).__name__}. Pass a DataFrame of Spark")
     if url not in df.columns:
         raise UsageError(
@@ -209,28 +329,24 @@ def _check_answers(
     return checksum if parts is None else checksum_of(parts)
 
 
-def _schema(df: DataFrame, asked: _Asked) -> T.StructType:
-    kind: T.DataType = T.StringType()
-    if not asked.question.single:
-        agents = asked.question.agents
-        kind = T.StructType([T.StructField(agent, T.StringType()) for agent in agents])
-    added = [T.StructField(name, kind) for name in asked.members]
-    return T.StructType([*df.schema.fields, *added])
+def _struct(names: Sequence[str]) -> T.StructType:
+    return T.StructType([T.StructField(name, T.StringType()) for name in names])
 
 
 def _judging(
-    place: _Place,
-    asked: _Asked,
-    by_task: tuple[list[str], dict[str, str]] | None,
-) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """Return the function that judges the batches of a task."""
+    place: _Place, question: Question, by_task: tuple[list[str], dict[str, str]] | None
+) -> Columns:
+    """Return the function that judges the batches of a task, whose number is the second column.
 
-    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    It gives the verdicts of each agent, and then the reasons.
+    """
+
+    def judge(batches: Iterator[tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
         table: Table | None = None
         task = None
         for batch in batches:
             if by_task is not None:
-                batch, own = without_task(batch)
+                own = set(pc.unique(batch[1]).to_pylist())
                 if task is not None and own != {task}:
                     raise RobotsFilterError(f"rows of several tasks in one: {own | {task}}")
                 if task is None:
@@ -242,7 +358,7 @@ def _judging(
                     names, checksums = by_task
                     part = place.of(names[task])
                     table = _table_at(part, checksums[names[task]])
-            yield _judged(table, batch, asked)
+            yield _judged(table, batch[0], question)
 
     return judge
 
@@ -273,24 +389,15 @@ def _table_at(path: str, checksum: str) -> Table:
     return table
 
 
-def _judged(table: Table, batch: pa.RecordBatch, asked: _Asked) -> pa.RecordBatch:
-    question = asked.question
-    names = list(question.agents)
-    urls = batch.column(batch.schema.get_field_index(asked.url))
-    result = table.verdicts(urls, names, explain=question.explain)
-    columns = []
-    for member in asked.members:
-        # The struct's own nulls are those of the URLs.
-        fields = [_text(result.field(index), member) for index in range(len(names))]
-        fields = [_masked(field, result) for field in fields]
-        columns.append(
-            fields[0]
-            if question.single
-            else pa.StructArray.from_arrays(fields, names, mask=pc.is_null(result))
-        )
-    return pa.RecordBatch.from_arrays(
-        [*batch.columns, *columns], names=[*batch.schema.names, *asked.members]
-    )
+def _judged(table: Table, urls: Any, question: Question) -> list[Any]:
+    result = table.verdicts(urls, [*question.agents], explain=question.explain)
+    members = ["verdict", "reason"] if question.explain else ["verdict"]
+    # The struct's own nulls are those of the URLs.
+    return [
+        _masked(_text(result.field(index), member), result)
+        for member in members
+        for index in range(len(question.agents))
+    ]
 
 
 def _text(result: Any, member: str) -> Any:

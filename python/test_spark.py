@@ -15,7 +15,7 @@ from pathlib import Path
 from environment import HERE, UNREACHABLE, Environment, step
 
 #: The lines of PySpark that are supported, the newest last.
-PYSPARK = ["3.5.9", "4.0.1"]
+PYSPARK = ["3.5.9", "4.3.0"]
 #: Numbers of URLs: usually, and with --quick.
 URLS, FEW_URLS = 2_000_000, 2_000
 
@@ -46,7 +46,7 @@ def main() -> None:
     for version in versions:
         step(f"PySpark {version}")
         environment = Environment(HERE / ".venv-spark" / version)
-        environment.install("hatchling", "pandas<3", "pyarrow", f"pyspark=={version}")
+        environment.install("hatchling", "pandas<3", "pyarrow", f"pyspark[connect]=={version}")
         if wheel is None:
             wheel = environment.build(npm_build=not options.no_npm_build)
         environment.install_wheel(wheel)

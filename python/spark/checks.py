@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from robots_filter import RobotsFilterError, Table, UsageError, command
-from robots_filter.spark import filter_urls
+from robots_filter.spark import filter_urls, register
 
 AGENTS = ["GPTBot", "CCBot>GPTBot", "*"]
 PARQUET_FILES = 6
@@ -143,9 +143,11 @@ class Checks:
             source.write_text(json.dumps(record) + "\n")
             words = [*command(), "compile", "-q", "--robots-dir", str(source), "-o", str(target)]
             subprocess.run(words, check=True)
-            judged = filter_urls(urls, table=target, agents="GPTBot").collect()
-            found = {row.url[-1]: row.verdict for row in judged}
-            assert found == {name: "deny" if name == denied else "allow" for name in "ab"}, found
+            for ship in (False, True):
+                judged = filter_urls(urls, table=target, agents="GPTBot", ship=ship).collect()
+                found = {row.url[-1]: row.verdict for row in judged}
+                expected = {name: "deny" if name == denied else "allow" for name in "ab"}
+                assert found == expected, found
 
     def check_columns_of_any_name(self) -> None:
         """Columns keep their names, also if Spark cannot find these names again."""
@@ -157,6 +159,74 @@ class Checks:
             )
             assert judged.columns == [*df.columns, "verdict"], judged.columns
             assert judged.count() == 50
+
+    def check_function_of_sql(self) -> None:
+        """It gives the verdicts of the single process, alone and for several agents."""
+        register(self.spark, "verdicts", table=self.shards, agents=AGENTS)
+        register(self.spark, "why", table=self.table, agents=AGENTS[0], explain=True, ship=True)
+        self.df.createOrReplaceTempView("urls")
+        query = "SELECT id, verdicts(url) AS v, why(url) AS w FROM urls ORDER BY id"
+        found = self.spark.sql(query).toArrow() if hasattr(self.df, "toArrow") else None
+        rows = found.to_pylist() if found is not None else self.spark.sql(query).collect()
+        assert len(rows) == len(self.expected)
+        for row, verdict, reason in zip(
+            rows,
+            self.expected.column("verdict").to_pylist(),
+            self.expected.column("reason").to_pylist(),
+            strict=True,
+        ):
+            for agent in AGENTS:
+                assert row["v"][agent] == (verdict and verdict[agent]), (row, verdict)
+            assert row["w"]["verdict"] == (verdict and verdict[AGENTS[0]]), (row, verdict)
+            assert row["w"]["reason"] == (reason and reason[AGENTS[0]]), (row, reason)
+        denied = self.spark.sql("SELECT id FROM urls WHERE why(url).verdict = 'deny'").count()
+        assert denied == sum(row["w"]["verdict"] == "deny" for row in rows) > 0
+
+    def check_only_urls_go_to_python(self) -> None:
+        """Columns that nobody asks for are not read, and those that Arrow lacks keep their type."""
+        judged = filter_urls(self.df, table=self.table, agents="GPTBot")
+        plan = judged.select("verdict")._jdf.queryExecution().executedPlan().toString()
+        assert "ReadSchema: struct<url:string>" in plan, plan
+        # Judged once, though it is asked for twice.
+        plan = judged.filter("verdict = 'deny'")._jdf.queryExecution().executedPlan().toString()
+        assert plan.count("judge(") == 1, plan
+        df = self.df.limit(5).withColumn("months", F.expr("INTERVAL '3' MONTH"))
+        for by_shard in (False, True):
+            judged = filter_urls(df, table=self.shards, agents="*", by_shard=by_shard)
+            rows = judged.selectExpr("CAST(months AS STRING) AS months", "verdict").collect()
+            assert {row.months for row in rows} == {"INTERVAL '3' MONTH"}, rows
+            assert len(rows) == 5
+
+    def check_connect(self) -> None:
+        """A client of Spark Connect gets the same verdicts, also of a table that is shipped."""
+        if not hasattr(self.df, "toArrow"):
+            print("   NOT TESTED: the server of Spark Connect is no part of PySpark 3.5")
+            return
+        script = f"""
+from pyspark.sql import SparkSession
+from robots_filter.spark import filter_urls, register
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+df = spark.read.parquet({str(self.place / "urls")!r})
+assert type(spark).__module__.startswith("pyspark.sql.connect")
+options = dict(agents={AGENTS!r}, explain=True)
+for more in (dict(table={self.table!r}, ship=True), dict(table={self.shards!r}, by_shard=True)):
+    judged = filter_urls(df, **more, **options)
+    judged.write.mode("append").parquet({str(self.place / "connect")!r})
+register(spark, "verdict", table={self.table!r}, agents="GPTBot")
+df.createOrReplaceTempView("urls")
+print(spark.sql("SELECT id FROM urls WHERE verdict(url) = 'deny'").count())
+spark.stop()
+"""
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr[-3000:]
+        found = pq.read_table(self.place / "connect").sort_by("id")
+        assert len(found) == 2 * len(self.expected)
+        for start in (0, 1):
+            half = found.take(list(range(start, len(found), 2)))
+            assert half.to_pylist() == self.expected.to_pylist()
+        verdicts = self.expected.column("verdict").to_pylist()
+        denied = sum(each is not None and each["GPTBot"] == "deny" for each in verdicts)
+        assert int(ended.stdout.split()[-1]) == denied > 0
 
     def check_heavy_host_in_several_tasks(self) -> None:
         """One host has half of all URLs, and no task has more than a quarter."""
@@ -229,6 +299,8 @@ class Checks:
             "the agents GPTBot and gptbot apart": {"agents": ["GPTBot", "gptbot"]},
             "agents is empty": {"agents": []},
             "tasks is 0": {"tasks": 0},
+            "lies in s3a": {"table": "s3a://bucket/robots.table"},
+            "Name the same as a file: /dbfs/robots": {"table": "dbfs:/robots.table"},
         }.items():
             try:
                 filter_urls(df, **{**usual, **wrong})
@@ -236,6 +308,13 @@ class Checks:
                 assert text in str(error), error
             else:
                 raise AssertionError(f"not refused: {text}")
+        stream = self.spark.readStream.format("rate").load().withColumn("url", F.lit("a"))
+        try:
+            filter_urls(stream, table=self.shards, agents="*", by_shard=True)
+        except UsageError as error:
+            assert "is a stream" in str(error), error
+        else:
+            raise AssertionError("a stream by shard was not refused")
         assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
 
     def check_archives_compile_as_on_one_machine(self) -> None:
@@ -340,6 +419,8 @@ def main() -> None:
             checks.check_parquet_of_spark_gets_its_verdicts,
             checks.check_damaged_part_fails_loudly,
             checks.check_killed_filter_process,
+            checks.check_function_of_sql,
+            checks.check_only_urls_go_to_python,
         ]
         if not options.quick:
             chosen += [
@@ -349,6 +430,7 @@ def main() -> None:
                 checks.check_columns_of_any_name,
                 checks.check_heavy_host_in_several_tasks,
                 checks.check_archives_compile_as_on_one_machine,
+                checks.check_connect,
                 # It comes last: no later check has this worker.
                 checks.check_killed_worker,
             ]

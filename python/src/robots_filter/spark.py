@@ -38,8 +38,9 @@ WHOLE_BYTES = 1 << 30
 #: The column of all judgements, before they are divided.
 _JUDGED = "__robots_filter_judged"
 
-#: The copies of tables that were shipped, by checksum, for executors that start later.
-_shipped: dict[str, str] = {}
+#: The directories with tables that were shipped, by checksum, for executors that start later.
+#: They are deleted with the interpreter.
+_shipped: dict[str, tempfile.TemporaryDirectory[str]] = {}
 #: Tables that this Python worker has opened: the last one. Its process outlives a task.
 _opened: dict[_File, Table] = {}
 
@@ -205,21 +206,18 @@ def _placed(
             f"{path} is a directory, which Spark does not bring to executors. Put it where all "
             "of them find it and leave ship out, or compile a table in one piece"
         )
-    copy = _shipped.get(checksum)
-    if copy is None:
-        # Spark brings no second file of the same name, and a table may be compiled again.
-        name = f"robots-{checksum}.table"
-        copy = _shipped[checksum] = os.path.join(tempfile.mkdtemp(prefix="robots-filter-"), name)
-        shutil.copyfile(path, copy)
-    if hasattr(spark, "addArtifacts") and not _is_classic(spark):
+    # Spark brings no second file of the same name, and a table may be compiled again.
+    name = f"robots-{checksum}.table"
+    if checksum not in _shipped:
+        directory = tempfile.TemporaryDirectory(prefix="robots-filter-")
+        shutil.copyfile(path, os.path.join(directory.name, name))
+        _shipped[checksum] = directory
+    copy = os.path.join(_shipped[checksum].name, name)
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
         spark.addArtifacts(copy, file=True)
     else:
         spark.sparkContext.addFile(copy)
     return _Place(copy, checksum, shipped=True), parts
-
-
-def _is_classic(spark: Any) -> bool:
-    return not type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def _judged_frame(

@@ -155,7 +155,7 @@ function* drawRecords(
   let longLeft = amount.longBytes;
   for (let count = plan.sniffs ? PLAIN_START : 0; count > 0; count--, left--) yield source.probe();
   if (amount.everyLimit === true) {
-    for (const limit of [...LIMITS, plan.maxLineBytes]) {
+    for (const limit of new Set([...LIMITS, plan.maxLineBytes])) {
       for (const length of [limit - 1, limit, limit + 1]) {
         yield source.long().ofLength(length);
         yield source.probe();

@@ -53,6 +53,8 @@ const QUERIES = 32_768;
 const TABLE = 393_216;
 /** Bytes that a query may remember; with a larger table it remembers nothing. */
 const MOST_REMEMBERED = 16_384;
+/** Queries that are kept as bytes, which take longer to make than a short run. */
+const MOST_ENCODED = 1000;
 /** The longest region, with what is before it. */
 const LONGEST = 131_072;
 /** Bytes on either side of every region that must stay unchanged and must not affect the result. */
@@ -150,6 +152,8 @@ export class GuardedKernel {
    * By settings and the table's numbers of their product tokens; queries for other tables are kept.
    */
   readonly #queries = new Map<string, AskedQuery>();
+  /** By the same and their addresses: queries for the next table begin at the same place. */
+  readonly #encoded = new Map<string, AskedQuery>();
   #regions: Region[] = [];
 
   /**
@@ -201,7 +205,12 @@ export class GuardedKernel {
     }
     const remembered = words === 0 ? 0 : this.#queriesEnd;
     const address = this.#queriesEnd + words;
-    const asked = encodeQuery({ ...whole, remembered }, address, TABLE, tokenNumber);
+    const place = `${key} ${remembered} ${address}`;
+    const asked =
+      this.#encoded.get(place) ??
+      encodeQuery({ ...whole, remembered }, address, TABLE, tokenNumber);
+    if (this.#encoded.size === MOST_ENCODED) this.#encoded.clear();
+    this.#encoded.set(place, asked);
     this.#bytes.fill(0, address - words, address);
     this.#queriesEnd = (address + asked.bytes.length + GUARD) & ~15;
     this.#bytes.set(asked.bytes, address);

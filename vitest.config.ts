@@ -45,8 +45,8 @@ export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
       globalSetup: ['test/build.ts'],
       // One screen: a dot for each test, then the failures and the totals.
       reporters: ['dot'],
-      // For two cores: one more than them, because tests also wait.
-      maxWorkers: 3,
+      // For two cores: two more than them, because tests also wait.
+      maxWorkers: 4,
       sequence: { sequencer: LongFirst },
       // vitest runs the projects in the order of their names.
       projects: [

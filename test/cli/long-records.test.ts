@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../random/cases.js';
 import { lines, Workplace } from './command-line.js';
 
-const ROUNDS = cases(5);
+const ROUNDS = cases(3);
 
 /**
  * Short records; after each hundred follows a long record whose canonical form is longer still.

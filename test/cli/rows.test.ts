@@ -143,7 +143,9 @@ describe('rows', () => {
     const random = new Random(7);
     const rows: Row[] = [];
     for (const bytes of [65_536, 65_537, 2 ** 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1]) {
-      for (let kind = 0; kind < 3; kind++) {
+      // Beside a batch of a pipe one kind is enough: three would be as long as six batches.
+      const kinds = Math.abs(bytes - 2 ** 21) === 1 ? [bytes & 1] : [0, 1, 2];
+      for (const kind of kinds) {
         const length = kind === 2 ? bytes & ~1 : bytes;
         rows.push(rowsOfLength(length, kind), drawRow(random, ','), drawRow(random, ','));
       }

@@ -156,13 +156,13 @@ describe('gzip data', () => {
 
   it.each(SIZES)('of many short members comes out up to damage, in chunks of %i', async (size) => {
     // Enough for more than one window, where that does not take long.
-    const count = size < 1000 ? 300 : 6_000;
+    const count = size < 1000 ? 100 : 6_000;
     const lines = Array.from({ length: count }, (_, line) => `https://a.example/${line}\n`);
     const members = lines.map((line) => gzipSync(line));
     expect((await decoded(Buffer.concat(members), size)) === lines.join('')).toBe(true);
     const damaged = gzipSync('last\n');
     damaged.writeUInt32LE(1, damaged.length - 8);
-    const data = Buffer.concat([...members, damaged, ...members]);
+    const data = Buffer.concat([...members, damaged, ...members.slice(0, 100)]);
     const { bytes, error } = await decodedBeforeError(data, size);
     expect(String(error)).toContain('incorrect data check');
     expect(bytes).toBe(lines.join('').length + 5);

@@ -7,7 +7,7 @@ import { replay } from '../../fuzz/replay.js';
 import { runSession, type SessionResult } from '../../fuzz/session.js';
 import type { Target } from '../../fuzz/target.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
-import { bytesOf } from '../../oracle/bytes.js';
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 
 /**
  * Fuzzes with a fixed seed, so that each run finds its fault after the same number of inputs on
@@ -90,6 +90,8 @@ describe('the stored inputs find planted faults in the kernel', () => {
         from: '&& at - integer > 1',
         to: '&& at - integer > 2',
       },
+      // The others that are as short take seconds.
+      ' :01 ',
     ],
     [
       'scratch memory taken twice for one copy',
@@ -111,13 +113,14 @@ describe('the stored inputs find planted faults in the kernel', () => {
         to: 'canonicalise(from, end, scratch + 2 * (end - from), false)',
       },
     ],
-  ] as const)('%s', async (_what, name, message, planted) => {
+  ] as const)('%s', async (_what, name, message, planted, holding: string = '') => {
     const bytes = Uint8Array.from(await compileKernel(planted));
     const { target } = (await import(targetOf(name).href)) as { target: Target };
     // A fault needs few bytes, so short inputs come first.
     const inputs = [...target.seeds.map(bytesOf), ...readCorpus(name)];
     inputs.sort((a, b) => a.length - b.length);
-    const finding = await replay(target, inputs, { module: new WebAssembly.Module(bytes) });
+    const some = inputs.filter((input) => charactersOf(input).includes(holding));
+    const finding = await replay(target, some, { module: new WebAssembly.Module(bytes) });
     expect(finding?.message).toMatch(message);
   });
 });

@@ -9,9 +9,9 @@ import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const HOST = { scheme: undefined, host: 'a.example', port: undefined };
-const FILES = cases(60);
-const PAIRS = cases(100);
-const MIXED_PAIRS = cases(70);
+const FILES = cases(40);
+const PAIRS = cases(60);
+const MIXED_PAIRS = cases(45);
 const LETTERS = ['a', 'b', '/'];
 const RESERVED = ['a', '/', '?', '.', '%2F', 'F'];
 /** Pieces of escapes: `%2` before `%61` is decoded to `%2a`, which is not decoded again. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { QuerySettings } from '../../src/kernel/query.js';
+import { every } from '../random/cases.js';
 import { kernelOver } from './harness.js';
 
 const run = kernelOver({ 'example.com': 'User-agent: *\nDisallow: /no\n' });
@@ -66,8 +67,9 @@ describe('an object is read as one before it only if it is alike', () => {
       const heads = [...changed('{"url":"')].map((head) => `${head}${YES}"${end}`);
       const urls = [...changed('/yes"')].map((path) => `{"url":"http://example.com${path}${end}`);
       for (const lines of [ends, heads, urls]) {
-        // With `strict` the first bad record ends a batch.
-        const batches = 'strict' in settings ? lines.map((line) => [line]) : [lines];
+        // With `strict` the first bad record ends a batch: then each line that is tried takes two.
+        const some = lines.filter((_line, index) => index % every(11) === 0);
+        const batches = 'strict' in settings ? some.map((line) => [line]) : [lines];
         for (const batch of batches) {
           const [alike, alone] = outputs(batch, first, settings);
           expect(alike.length).toBeGreaterThan(batch.length);

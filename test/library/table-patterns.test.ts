@@ -82,7 +82,7 @@ describe('the patterns of Table.rulesFor', () => {
 
   it('decide as the file does', () => {
     const counts = { canonical: 0, written: 0, allow: 0, deny: 0, rule: 0 };
-    for (let seed = 1; seed <= cases(600); seed++) {
+    for (let seed = 1; seed <= cases(350); seed++) {
       const random = new Random(seed);
       const profile = random.pick(PROFILES);
       const paths = Array.from({ length: random.between(1, 5) }, () => {
@@ -113,7 +113,7 @@ describe('the patterns of Table.rulesFor', () => {
       }
     }
     for (const count of Object.values(counts)) {
-      expect(count, JSON.stringify(counts)).toBeGreaterThan(200);
+      expect(count, JSON.stringify(counts)).toBeGreaterThan(100);
     }
   });
 });

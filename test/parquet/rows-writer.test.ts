@@ -54,7 +54,7 @@ test('values that are too long for a dictionary come back', async () => {
   const rows = texts.flatMap((text, row) => [
     [text, row],
     [undefined, undefined],
-    [texts[3], 7],
+    ...(row % 6 === 0 ? [[texts[3], 7] as const] : []),
   ]);
   for (const row of rows) writer.add(row);
   await writer.finish();
@@ -91,11 +91,11 @@ test('metadata of more than 16 MiB are written and read', async () => {
   onTestFinished(() => rmSync(place, { recursive: true }));
   const path = join(place, 'many.parquet');
   // Each row group names its columns.
-  const name = 'a'.repeat(20_000);
+  const name = 'a'.repeat(200_000);
   const descriptor = openSync(path, 'w');
   const write = async (bytes: Uint8Array) => void writeSync(descriptor, bytes);
   const writer = new RowsWriter({ write }, [{ name, type: 'integer', nullable: false }]);
-  for (let group = 0; group < 1000; group++) {
+  for (let group = 0; group < 100; group++) {
     writer.add([group]);
     await writer.writeGroup();
   }
@@ -103,6 +103,6 @@ test('metadata of more than 16 MiB are written and read', async () => {
   closeSync(descriptor);
   expect(statSync(path).size).toBeGreaterThan(20_000_000);
   const { footer } = await openParquet(path);
-  expect(footer.rows).toBe(1000);
+  expect(footer.rows).toBe(100);
   expect(footer.rowGroups.at(-1)?.read().columns[0]?.values).toBe(1);
 });

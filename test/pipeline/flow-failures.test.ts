@@ -107,6 +107,8 @@ describe('a closed output', () => {
 });
 
 describe('cancelling', () => {
+  const MANY_LINES = Array.from({ length: 500_000 }, (_, index) => `line ${index}\n`).join('');
+
   it.each([0, 3])(
     'ends a run over an endless stream after whole records in order (%i threads)',
     async (threads) => {
@@ -132,8 +134,7 @@ describe('cancelling', () => {
     ['on 2 threads and the main one', () => fakeJointPool(3)],
   ])('ends a run over a file that workers write, %s', async (_, poolOf) => {
     const { flow } = fakeFlow({ batchBytes: 1024, pool: poolOf(), jitter: true });
-    const lines = Array.from({ length: 500_000 }, (_, index) => `line ${index}\n`);
-    const descriptor = openSync(files.file(lines.join('')), 'r');
+    const descriptor = files.openInput(MANY_LINES);
     const path = files.path();
     const to = openSync(path, 'w');
     const run = flow.filter({ kind: 'file', name: 'input', descriptor, offset: 0 }, to);
@@ -170,14 +171,16 @@ describe('cancelling', () => {
   it.each([0, 2])('ends a run whose output nobody reads (%i threads)', async (threads) => {
     const to = await files.pipe();
     const stuck = new Writable({ highWaterMark: 1, write: () => {} });
-    for (const output of [to.writer.fd, stuck]) {
+    // Each waits a second for the output. So they wait at the same time.
+    const runs = [to.writer.fd, stuck].map(async (output) => {
       const { flow } = fakeFlow({ batchBytes: 4096, slots: 3, threads });
       const stream = new Endless();
       const run = flow.filter({ kind: 'stream', name: 'input', stream }, output);
       await new Promise((resolve) => setTimeout(resolve, 50));
       flow.cancel();
       expect(await run).toBe('cancelled');
-    }
+    });
+    await Promise.all(runs);
     await Promise.all([to.reader.close(), to.writer.close()]);
   });
 

@@ -512,7 +512,7 @@ describe('the bounds', () => {
     expect(await convertText(`[1,${nested(1_000)},2]`)).toBe(`1\n${shown}2\n`);
     const record = `{"a":${nested(1_000)},"url":"https://a.example/"}`;
     expect(await convertText(`${record}3`)).toBe(`${DEEP}${record.slice(0, 1024)}\n3\n`);
-    for (const input of ['['.repeat(1_000_000), '[{"a":'.repeat(500_000)]) {
+    for (const input of ['['.repeat(200_000), '[{"a":'.repeat(100_000)]) {
       expect(String(await convertText(input))).toContain('the input ends within record 1');
     }
   });
@@ -609,7 +609,7 @@ describe('the bounds', () => {
   });
 
   it('assembles a record from many chunks', async () => {
-    const long = `{"a":"${'é\\"'.repeat(300_000)}"}`;
+    const long = `{"a":"${'é\\"'.repeat(100_000)}"}`;
     const bytes = Buffer.from(`[1,${long},\n${long}]`);
     const chunks: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 1_009) chunks.push(bytes.subarray(at, at + 1_009));

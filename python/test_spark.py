@@ -46,7 +46,9 @@ def main() -> None:
     for version in versions:
         step(f"PySpark {version}")
         environment = Environment(HERE / ".venv-spark" / version)
-        environment.install("hatchling", "pandas<3", "pyarrow", f"pyspark[connect]=={version}")
+        # The server of Spark Connect is a part of PySpark since 4.
+        pyspark = "pyspark" if version.startswith("3.") else "pyspark[connect]"
+        environment.install("hatchling", "pandas<3", "pyarrow", f"{pyspark}=={version}")
         if wheel is None:
             wheel = environment.build(npm_build=not options.no_npm_build)
         environment.install_wheel(wheel)

@@ -114,7 +114,6 @@ def filter_urls(
     """
     path = _local_path("filter_urls", table)
     question = question_of(agents, explain=bool(explain))
-    _refuse_alike(question.agents)
     asked = _asked(df, url, question)
     for name in df.columns:
         # Spark does not tell columns apart by case.
@@ -153,7 +152,6 @@ def register(
     """
     path = _local_path("register", table)
     question = question_of(agents, explain=bool(explain))
-    _refuse_alike(question.agents)
     if question.explain and not question.single:
         raise UsageError(
             "a function explains the verdicts of one agent. Register one for each, or leave "
@@ -272,18 +270,6 @@ def _divided(rows: DataFrame, judged: Any, columns: Sequence[str], asked: _Asked
             column = F.when(F.col(asked.url).isNotNull(), F.struct(*fields))
         added.append(column.alias(member))
     return rows.withColumn(_JUDGED, judged).select(*columns, *added)
-
-
-def _refuse_alike(agents: Sequence[str]) -> None:
-    """Refuse agents that differ by case alone: Spark would write a struct that it cannot read."""
-    names: dict[str, str] = {}
-    for agent in agents:
-        other = names.setdefault(agent.lower(), agent)
-        if other != agent:
-            raise UsageError(
-                f"Spark does not tell the agents {other} and {agent} apart, which are the same "
-                "product tokens. Name one of them"
-            )
 
 
 def _asked(df: DataFrame, url: str, question: Question) -> _Asked:

@@ -168,6 +168,8 @@ def test_an_index_of_pandas(table: Table) -> None:
     expected = table.verdicts(pa.array(URLS), ["GPTBot"], explain=True).to_pylist()
     assert isinstance(several, pd.Index)
     assert [None if each is pd.NA else each for each in several.tolist()] == expected
+    odd = pd.Index([URLS[0], "\ud800x", b"https://shop.example/tea"], dtype=object)
+    assert table.verdicts(odd, "GPTBot").tolist() == ["allow", "invalid", "allow"]
     with pytest.raises(UsageError, match="MultiIndex"):
         table.verdicts(pd.MultiIndex.from_tuples([("a", "b")]), "*")
 
@@ -219,8 +221,25 @@ def test_polars(table: Table) -> None:
     assert several.to_list() == expected
     assert table.verdicts(series.cast(pl.Categorical), "GPTBot").to_list() == VERDICTS
     assert table.verdicts(pl.Series("u", [], dtype=pl.String), "GPTBot").to_list() == []
+    objects = pl.Series("u", [*URLS[:2], None, b"https://shop.example/tea"], dtype=pl.Object)
+    assert table.verdicts(objects, "GPTBot").to_list() == ["allow", "deny", None, "allow"]
+    with pytest.raises(UsageError, match="URL 0 is of type int"):
+        table.verdicts(pl.Series("u", [3], dtype=pl.Object), "GPTBot")
     with pytest.raises(UsageError, match=r"frame\['url'\]"):
         table.verdicts(pl.DataFrame({"url": URLS}), "*")
+
+
+def test_filter_refuses_what_does_not_give_its_items(table: Table) -> None:
+    pd = pytest.importorskip("pandas")
+    for items, text in (
+        (pd.DataFrame({"url": URLS}), "does not give its rows"),
+        ({"a": URLS[0]}, "gives its keys"),
+        (pa.array(URLS), "to_pylist"),
+        (5, "is of type int"),
+        (None, "is of type NoneType"),
+    ):
+        with pytest.raises(UsageError, match=text):
+            table.filter(items, "*")  # type: ignore[arg-type]
 
 
 def test_arrays_without_buffers(table: Table) -> None:

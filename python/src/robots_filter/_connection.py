@@ -75,16 +75,24 @@ class Connection:
         self._poll.register(self._error, select.POLLIN)
         self._writing = False
         _connections.add(self)
+        self._use.busy = True
         try:
             self._greet()
         except BaseException:
+            self._use.busy = False
             self.close()
             raise
+        self._use.busy = False
 
     @property
     def is_usable(self) -> bool:
         """Whether the process was started by this process of Python, and not ended."""
         return self._end.alive and self._pid == os.getpid()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is usable and has not died."""
+        return self.is_usable and self._process.poll() is None
 
     def close(self) -> None:
         """End the process. It holds nothing that could be lost."""

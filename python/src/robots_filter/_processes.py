@@ -6,15 +6,18 @@ import os
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from ._connection import Connection
-from ._errors import RobotsFilterError
+from ._errors import ProcessError, RobotsFilterError
 from ._program import command, within_limits
 
 #: Seconds after which a process without a call ends, unless it is the only one.
 IDLE_SECONDS = 10.0
+#: Seconds after which a call that waits looks again, although no call has ended.
+LOST_SECONDS = 1.0
 
 
 class Processes:
@@ -42,7 +45,8 @@ class Processes:
         """Begin in this process of Python: a fork may leave the lock taken for ever."""
         # A signal handler that asks or closes may interrupt the thread that has the lock.
         self._lock = threading.RLock()
-        self._returned = threading.Condition(self._lock)
+        #: Calls that wait, the first one first: a thread that asks again and again waits, too.
+        self._waiting: deque[threading.Event] = deque()
         #: The moment at which each was returned; the last one is lent first.
         self._idle: list[tuple[float, Connection]] = []
         #: An interrupted call may lose its connection, whose process then ends.
@@ -56,12 +60,16 @@ class Processes:
     def lent(self) -> Iterator[Connection]:
         """Lend a connection for one call: an idle one, or a new one.
 
-        Waits while each core has a call, unless it is a call of this thread: a signal handler may
-        ask in the middle of one.
+        Waits while each core has a call, in the order of the calls. A signal handler that asks in
+        the middle of a call of its thread gets one more process, and does not wait.
         """
         connection = self._take()
         try:
             yield connection
+        except ProcessError as error:
+            if self._closed:
+                raise self._is_closed() from error
+            raise
         finally:
             self._give(connection)
 
@@ -69,25 +77,50 @@ class Processes:
         if self._pid != os.getpid():
             self._begin()
         me = threading.get_ident()
+        turn = threading.Event()
         with self._lock:
-            while not (self._closed or self._idle or self._may_start(me)):
-                self._returned.wait()
-            if self._closed:
-                raise self._is_closed()
-            if self._idle:
-                connection = self._idle.pop()[1]
-                connection.caller = me
-                return connection
-            self._starting += 1
+            self._waiting.append(turn)
+        try:
+            while True:
+                with self._lock:
+                    if self._closed:
+                        raise self._is_closed()
+                    is_nested = any(each.caller == me for each in self._connections)
+                    if self._waiting[0] is turn or is_nested:
+                        connection = self._idle_one()
+                        if connection is not None:
+                            connection.caller = me
+                            return connection
+                        if is_nested or len(self._connections) + self._starting < _cores():
+                            self._starting += 1
+                            break
+                # An exception from another thread may lose a connection, and with it this turn.
+                turn.wait(LOST_SECONDS)
+                turn.clear()
+        finally:
+            with self._lock:
+                self._waiting.remove(turn)
+                self._call_next()
         try:
             return self._start(me)
         finally:
             with self._lock:
                 self._starting -= 1
+                self._call_next()
 
-    def _may_start(self, me: int) -> bool:
-        others = [connection.caller for connection in self._connections]
-        return len(others) + self._starting < _cores() or me in others
+    def _idle_one(self) -> Connection | None:
+        """Take the connection that was returned last and whose process has not died since."""
+        while self._idle:
+            connection = self._idle.pop()[1]
+            if connection.is_alive:
+                return connection
+            self._connections.discard(connection)
+            connection.close()
+        return None
+
+    def _call_next(self) -> None:
+        if self._waiting:
+            self._waiting[0].set()
 
     def _start(self, me: int) -> Connection:
         connection = Connection(within_limits([*command(), "serve", *self._options]))
@@ -117,14 +150,15 @@ class Processes:
             else:
                 self._idle.append((time.monotonic(), connection))
                 self._watch()
-            self._returned.notify()
+            self._call_next()
 
     def _watch(self) -> None:
         """See to it that idle processes end, if there are several."""
         if len(self._idle) < 2 or self._timer is not None:
             return
+        left = self._idle[0][0] + IDLE_SECONDS - time.monotonic()
         # A table that nobody holds is not kept alive for its timer.
-        timer = threading.Timer(IDLE_SECONDS, _end_idle, [weakref.ref(self)])
+        timer = threading.Timer(max(left, 0), _end_idle, [weakref.ref(self)])
         timer.daemon = True
         self._timer = timer
         # At its end the interpreter starts no threads; it ends all processes.
@@ -152,7 +186,8 @@ class Processes:
         with self._lock:
             self._idle.clear()
             connections = list(self._connections)
-            self._returned.notify_all()
+            for turn in self._waiting:
+                turn.set()
         for connection in connections:
             if connection.caller is None:
                 connection.close()

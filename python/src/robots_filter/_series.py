@@ -16,9 +16,14 @@ def of_pandas(urls: Any, judge: Callable[[Any], Any]) -> Any:
     import pandas as pd
 
     if isinstance(urls, pd.Index) and not isinstance(urls, pd.MultiIndex):
-        return pd.Index(of_pandas(urls.to_series(), judge), name=urls.name)
+        # With its own type: otherwise pandas makes text of objects, some of which are none.
+        series = pd.Series(urls.array, dtype=urls.dtype)
+        return pd.Index(of_pandas(series, judge), name=urls.name)
     if not isinstance(urls, pd.Series):
-        raise UsageError(f"urls is a pandas {type(urls).__name__}. Pass a Series: frame['url']")
+        raise UsageError(
+            f"urls is a pandas {type(urls).__name__}. "
+            "Pass a Series: frame['url'], or pandas.Series(values)"
+        )
     try:
         values = pa.array(urls, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
@@ -54,7 +59,8 @@ def of_polars(urls: Any, judge: Callable[[Any], Any]) -> Any:
             else "Pass a Series: frame['url']"
         )
         raise UsageError(f"urls is a polars {type(urls).__name__}. {advice}")
-    result = judge(urls.to_arrow())
+    # Polars gives objects to Arrow as addresses.
+    result = judge(array_of(urls.to_list()) if urls.dtype == pl.Object else urls.to_arrow())
     if isinstance(result, pa.ChunkedArray):
         result = result.combine_chunks()
     return pl.Series(urls.name, result)

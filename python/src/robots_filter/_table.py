@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from types import TracebackType
 from typing import Any, Literal, overload
@@ -223,8 +223,7 @@ class Table:
         passing = passing_of(unknown)
         if not isinstance(batch_size, int) or batch_size < 1:
             raise UsageError(f"batch_size is {batch_size!r}. Use a whole number from 1 on")
-        if isinstance(items, str | bytes):
-            raise UsageError("items is one URL. Pass an iterable, such as [url]")
+        _check_items(items)
         # The program refuses agents that are no product tokens.
         self._judge.of_list([], question)
         return self._filtered(batches_of(iter(items), url, batch_size), question, passing)
@@ -262,6 +261,25 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
+
+
+def _check_items(items: object) -> None:
+    """Raise UsageError for what is not iterable, or gives something else than it seems to."""
+    kind = type(items).__name__
+    package = type(items).__module__.partition(".")[0]
+    if isinstance(items, str | bytes):
+        raise UsageError("items is one URL. Pass an iterable, such as [url]")
+    if isinstance(items, Mapping):
+        raise UsageError(f"items is a {kind}, which gives its keys. Pass items.values()")
+    if package in ("pandas", "polars") and hasattr(items, "columns"):
+        raise UsageError(
+            f"items is a {kind}, which does not give its rows. Judge its column: "
+            "table.verdicts(frame['url'], agents)"
+        )
+    if package == "pyarrow":
+        raise UsageError(f"items is a pyarrow {kind}. Pass items.to_pylist()")
+    if not isinstance(items, Iterable):
+        raise UsageError(f"items is of type {kind}. Pass an iterable, such as a list")
 
 
 def _reopen(path: str, threads: int | None, checksum: str | None) -> Table:

@@ -460,6 +460,37 @@ def test_a_call_within_a_call(table_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
 
 
+def test_a_call_of_a_signal_handler_while_a_call_waits(
+    table_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_processes, "_cores", lambda: 1)
+    with Table.open(table_path, threads=1) as table:
+        handled: list[object] = []
+        lent, handler = threading.Event(), threading.Event()
+
+        def handle(*_: object) -> None:
+            handled.append(table.verdicts(URLS, "GPTBot"))
+            handler.set()
+
+        def hold() -> None:
+            with judge_of(table)._processes.lent():
+                lent.set()
+                time.sleep(0.2)
+                os.kill(os.getpid(), signal.SIGUSR1)
+                handler.wait()
+
+        before = signal.signal(signal.SIGUSR1, handle)
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                held = pool.submit(hold)
+                lent.wait()
+                assert table.verdicts(URLS, "GPTBot") == VERDICTS
+                held.result()
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        assert handled == [VERDICTS]
+
+
 def test_a_replaced_table_is_refused(robots: Path, tmp_path: Path) -> None:
     path, source = tmp_path / "robots.table", tmp_path / "robots.ndjson"
     Table.compile(robots, path).close()

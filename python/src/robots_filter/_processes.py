@@ -45,13 +45,15 @@ class Processes:
         """Begin in this process of Python: a fork may leave the lock taken for ever."""
         # A signal handler that asks or closes may interrupt the thread that has the lock.
         self._lock = threading.RLock()
-        #: Calls that wait, the first one first: a thread that asks again and again waits, too.
-        self._waiting: deque[threading.Event] = deque()
+        #: Calls that wait, the first one first: a thread that asks again and again waits, too. An
+        #: exception from another thread may end a call without a trace, and so without its turn.
+        self._waiting: deque[weakref.ref[_Turn]] = deque()
         #: The moment at which each was returned; the last one is lent first.
         self._idle: list[tuple[float, Connection]] = []
         #: An interrupted call may lose its connection, whose process then ends.
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._starting = 0
+        #: The threads that start a process.
+        self._starting: list[int] = []
         self._timer: threading.Timer | None = None
         # The last thing: another thread may ask at the same time.
         self._pid = os.getpid()
@@ -76,37 +78,50 @@ class Processes:
     def _take(self) -> Connection:
         if self._pid != os.getpid():
             self._begin()
-        me = threading.get_ident()
-        turn = threading.Event()
-        with self._lock:
-            self._waiting.append(turn)
+        turn = _Turn()
+        me = turn.caller
         try:
+            with self._lock:
+                is_nested = self._is_calling(me)
+                self._waiting.append(weakref.ref(turn))
             while True:
                 with self._lock:
                     if self._closed:
                         raise self._is_closed()
-                    is_nested = any(each.caller == me for each in self._connections)
-                    if self._waiting[0] is turn or is_nested:
+                    if is_nested or self._next_turn() is turn:
                         connection = self._idle_one()
                         if connection is not None:
                             connection.caller = me
                             return connection
-                        if is_nested or len(self._connections) + self._starting < _cores():
-                            self._starting += 1
+                        if is_nested or len(self._connections) + len(self._starting) < _cores():
+                            self._starting.append(me)
                             break
-                # An exception from another thread may lose a connection, and with it this turn.
-                turn.wait(LOST_SECONDS)
-                turn.clear()
+                turn.called.wait(LOST_SECONDS)
+                turn.called.clear()
         finally:
-            with self._lock:
-                self._waiting.remove(turn)
-                self._call_next()
+            with self._lock, suppress(ValueError):
+                self._waiting.remove(weakref.ref(turn))
+            self._call_next()
         try:
             return self._start(me)
         finally:
             with self._lock:
-                self._starting -= 1
+                self._starting.remove(me)
                 self._call_next()
+
+    def _is_calling(self, thread: int) -> bool:
+        """Whether a thread is in the middle of a call, which a signal handler has interrupted."""
+        turns = (reference() for reference in self._waiting)
+        callers = [each.caller for each in (*self._connections, *turns) if each is not None]
+        return thread in callers or thread in self._starting
+
+    def _next_turn(self) -> _Turn | None:
+        while self._waiting:
+            turn = self._waiting[0]()
+            if turn is not None:
+                return turn
+            self._waiting.popleft()
+        return None
 
     def _idle_one(self) -> Connection | None:
         """Take the connection that was returned last and whose process has not died since."""
@@ -119,8 +134,10 @@ class Processes:
         return None
 
     def _call_next(self) -> None:
-        if self._waiting:
-            self._waiting[0].set()
+        with self._lock:
+            turn = self._next_turn()
+        if turn is not None:
+            turn.called.set()
 
     def _start(self, me: int) -> Connection:
         connection = Connection(within_limits([*command(), "serve", *self._options]))
@@ -186,8 +203,10 @@ class Processes:
         with self._lock:
             self._idle.clear()
             connections = list(self._connections)
-            for turn in self._waiting:
-                turn.set()
+            for reference in self._waiting:
+                turn = reference()
+                if turn is not None:
+                    turn.called.set()
         for connection in connections:
             if connection.caller is None:
                 connection.close()
@@ -196,6 +215,14 @@ class Processes:
 
     def _is_closed(self) -> RobotsFilterError:
         return RobotsFilterError(f"the table {self._path} is closed. Open it again")
+
+
+class _Turn:
+    """A call that waits for a process."""
+
+    def __init__(self) -> None:
+        self.caller = threading.get_ident()
+        self.called = threading.Event()
 
 
 def _end_idle(processes: weakref.ref[Processes]) -> None:

@@ -1,6 +1,5 @@
 /** Decodes strings of JSON in the kernel, and finds plain rows of CSV. */
 
-import { Buffer } from 'node:buffer';
 import { FIRST_ADDRESS, PrivateKernel } from './kernel.js';
 
 /** The longest text, in bytes, whose strings are decoded. A thread keeps twice as much memory. */
@@ -16,12 +15,11 @@ const WORD_BYTES = 8;
 const TEXT = FIRST_ADDRESS;
 
 let own: PrivateKernel | undefined;
-let decoded = Buffer.alloc(0);
 
 /** A string of a JSON text. */
 interface JsonString {
   /** The decoded text, in UTF-8; a lone surrogate is U+FFFD. The next call overwrites it. */
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** Offset in the text after its last quote. */
   readonly end: number;
 }
@@ -35,17 +33,14 @@ export function decodeJsonString(text: Uint8Array, start: number): JsonString | 
   if (length > LONGEST_TEXT) return undefined;
   own ??= new PrivateKernel();
   const at = TEXT + (text.byteOffset % WORD_BYTES);
-  // As far after the text as the kernel reads.
+  // The kernel reads some bytes past the text: they are not those that it writes.
   const target = Math.ceil((at + length) / WORD_BYTES) * WORD_BYTES + FIRST_ADDRESS;
   const bytes = own.bytes(target + length);
   bytes.set(text, at);
   const end = own.kernel.decodeString(at + start + 1, at + length, target, QUOTE_AT);
   if (end === 0) return undefined;
   const quoteAt = new DataView(bytes.buffer).getUint32(QUOTE_AT, true);
-  // Node searches and hashes ordinary memory faster than shared memory.
-  if (decoded.length < end - target) decoded = Buffer.allocUnsafeSlow(target);
-  decoded.set(bytes.subarray(target, end));
-  return { bytes: decoded.subarray(0, end - target), end: quoteAt - at + 1 };
+  return { bytes: bytes.subarray(target, end), end: quoteAt - at + 1 };
 }
 
 /**

@@ -78,9 +78,9 @@ def advice_on_limits(errors: str) -> str:
         return ""
     return (
         "the process of robots-filter was refused memory: the address space of this process is "
-        f"limited to {limit / (1 << 30):.1f} GiB. Node needs 4 GiB and twice the table with one "
-        "thread, and more with several. Raise or remove the limit: spark.executor.pyspark.memory "
-        "in Spark, ulimit -v in a shell"
+        f"limited to {limit / (1 << 30):.1f} GiB. Raise the limit to 4 GiB and twice the table, or "
+        "12 GiB if the process has several threads; or remove it. Spark sets it by "
+        "spark.executor.pyspark.memory, divided by the cores of an executor; a shell by ulimit -v"
     )
 
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RobotsFilterError } from '../../../src/base/errors.js';
 import { createMemory } from '../../../src/kernel/kernel.js';
 import { MAX_BAD } from '../../../src/kernel/layout.js';
@@ -109,7 +109,12 @@ describe('a consumer in a flood of lines', () => {
   it('waits for the bell, and takes the lines when its time is up', async () => {
     const ring = flooded();
     const bell = ring.slots.bell(0);
-    const waits = vi.spyOn(ring.waits, 'block').mockImplementation(() => {});
+    let clock = 0;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => clock);
+    onTestFinished(() => now.mockRestore());
+    const waits = vi.spyOn(ring.waits, 'block').mockImplementation((_word, _value, left = 0) => {
+      clock += left / 2 + 0.01;
+    });
     const batch = await new RingBatchSource(ring, WORKER).next();
     expect(batch).toMatchObject({ slot: 0, bytes: FLOOD });
     expect(waits.mock.calls.length).toBeGreaterThan(1);

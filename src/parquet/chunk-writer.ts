@@ -178,7 +178,7 @@ const METADATA = `more than ${MAX_FOOTER} bytes of metadata`;
 function tooLong(what: string): RobotsFilterError {
   return new RobotsFilterError(
     'limit',
-    `the Parquet output would have ${what}, and could not be read again. Divide the input among several outputs`,
+    `the Parquet output would have ${what}, and could not be read again. Divide the input among several outputs, as the filter does with -o DIR/`,
   );
 }
 

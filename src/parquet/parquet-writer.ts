@@ -70,7 +70,7 @@ export class ParquetWriter {
     } else if (!schemaOf(file).equals(schemaOf(this.#first))) {
       throw new RobotsFilterError(
         'input',
-        `${file.name}: its columns differ from those of ${this.#first.name}. Write them to two files`,
+        `${file.name}: its columns differ from those of ${this.#first.name}. Write one file for each input: -o DIR/`,
       );
     }
   }

@@ -11,12 +11,17 @@ const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
 export function partitionsOf(path: string): Partition[] {
   const partitions = new Map<string, string | null>();
   for (const name of path.split('/').slice(0, -1)) {
+    if (!isPartition(name)) continue;
     const equals = name.indexOf('=');
-    if (equals <= 0) continue;
     const value = unescaped(name.slice(equals + 1));
     partitions.set(unescaped(name.slice(0, equals)), value === NO_VALUE ? null : value);
   }
   return [...partitions];
+}
+
+/** Whether a directory of this name is a Hive partition: `crawl=CC-MAIN-2026-43`. */
+export function isPartition(name: string): boolean {
+  return name.indexOf('=') > 0;
 }
 
 /** Undoes percent-encoding, unless the name is not encoded. */

@@ -41,10 +41,10 @@ import { MOST_FIELDS } from './input/first-row.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordPreferences } from './output/record-preferences.js';
 import {
+  type AskedFormat,
   conversionOf,
   FramedRecords,
   HeaderRow,
-  type OutputFormat,
   PREFERENCES_MEMBER,
   preferenceAdder,
   writtenFormat,
@@ -58,8 +58,13 @@ const RULES_PER_SLOT = 8;
 export interface FilterSettings {
   readonly agents: readonly Agent[];
   readonly output: OutputMode;
-  /** The format of the output; `undefined` for that of each input. */
-  readonly outputFormat?: OutputFormat | undefined;
+  /** The format of the output; `undefined` for that of each input, as lines. */
+  readonly outputFormat?: AskedFormat | undefined;
+  /**
+   * Whether each input has its own output: then each output has a header, and no column for a
+   * partition of its input's path, because the output's path has the partition. Default false.
+   */
+  readonly mirrors?: boolean;
   /** Whether verdicts alone begin with a line that names the agents. Default false. */
   readonly outputHeader?: boolean;
   /** The verdict on URLs without a robots.txt in the table. */
@@ -126,7 +131,7 @@ export class Filter {
   readonly #onBadRecord: FilterOptions['onBadRecord'];
   /** By the format of their inputs, and the path of the URL in them. */
   readonly #stages = new Map<string, Stage>();
-  readonly #headerRow: HeaderRow;
+  #headerRow: HeaderRow;
   #named = 0;
   #cancelled = false;
 
@@ -137,7 +142,7 @@ export class Filter {
     this.#pool = pool;
     this.#settings = settings;
     this.#batchBytes = batchBytes;
-    this.#headerRow = new HeaderRow({ outputHeader: false, ...settings });
+    this.#headerRow = headerRowFor(settings);
     this.#onBadRecord = onBadRecord;
   }
 
@@ -166,6 +171,7 @@ export class Filter {
       }
     }
     const conversion = this.#conversion(input.format);
+    if (this.#settings.mirrors === true) this.#headerRow = headerRowFor(this.#settings);
     const preamble = this.#headerRow.of({ ...input, conversion });
     const { agents, preferences, outputFormat } = this.#settings;
     const format = writtenFormat(input.format, outputFormat);
@@ -348,6 +354,10 @@ export class Filter {
   }
 }
 
+function headerRowFor(settings: FilterSettings): HeaderRow {
+  return new HeaderRow({ outputHeader: false, ...settings });
+}
+
 /** Places the query for the shards of a bank. */
 function placeQuery(
   bank: Bank,
@@ -439,7 +449,8 @@ export function memberConflict(
     return { member: verdictField, with: 'explanation' };
   }
   if (format === undefined) return undefined;
-  const isText = outputFormat === undefined || NOTATIONS[outputFormat] === 'text';
+  const isText =
+    outputFormat === undefined || outputFormat === 'own' || NOTATIONS[outputFormat] === 'text';
   if (!isText && verdictField === CONVERTED_URL) {
     return { member: verdictField, with: 'url' };
   }

@@ -14,7 +14,7 @@ import { readingOf } from './compile-caches.js';
 import { type FetchRunParts, fetchAll, readAuthorities } from './fetch.js';
 import { filter } from './filter.js';
 import { checkFilterUsage } from './filter-usage.js';
-import { inputPaths } from './inputs.js';
+import { namedInputs } from './inputs.js';
 
 /**
  * `robots-filter --fetch`: fetches the robots.txt of unknown hosts into the first robots directory,
@@ -39,8 +39,9 @@ export async function fetchAndFilter(
   }
   const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const named = await inputPaths(files);
-  const inputs = new RereadableInputs(named, (input, copy) =>
+  const named = await namedInputs(files);
+  const paths = named.map(({ path }) => path);
+  const inputs = new RereadableInputs(paths, (input, copy) =>
     diagnostics.note(`copying ${inputName(input)} to ${copy}: --fetch reads it twice`),
   );
   // A second signal ends the process at once, and then the copies are deleted too.
@@ -48,10 +49,11 @@ export async function fetchAndFilter(
   process.on('exit', discard);
   try {
     const parts = { certificates, diagnostics, version };
-    const paths = await fetchUnknown(inputs, directory, options, parts);
-    if (typeof paths === 'number') return paths;
+    const read = await fetchUnknown(inputs, directory, options, parts);
+    if (typeof read === 'number') return read;
     inputs.refuseTruncated();
-    return await filter(paths, options, cores);
+    const reread = named.map((input, index) => ({ ...input, path: read[index] ?? input.path }));
+    return await filter(files, options, cores, { named: reread });
   } finally {
     discard();
     process.off('exit', discard);

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
+import type { Writable } from 'node:stream';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { NOTATIONS } from '../../kernel/query.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
@@ -29,16 +30,61 @@ import {
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
 const EXPLANATION_COLUMNS = 5;
 
+/** Where the filter's records go. The calls come in the order of the methods. */
+export interface RecordOutput {
+  /** Whether the main thread writes Parquet. */
+  readonly isParquet: boolean;
+  /** The descriptor that the records go to; undefined if they go to files. */
+  readonly descriptor: number | undefined;
+  /** The name in messages. */
+  readonly name: string;
+  /** Whether all records come out when the run is complete, or none. */
+  readonly isReplacement: boolean;
+  /** Number of rows of Parquet written; undefined for another format. */
+  readonly rows: number | undefined;
+  /**
+   * Creates what can be created before the table is read.
+   *
+   * @param isWanted whether the records come out at all
+   * @throws RobotsFilterError `output`
+   */
+  open(isWanted: boolean): Promise<void>;
+  /** Decides how records are written. */
+  prepare(settings: FilterSettings): Promise<void>;
+  /**
+   * Where the records of an input go.
+   *
+   * @param index place of the input among all
+   * @throws RobotsFilterError `output`; `input` if they do not fit the columns of the inputs before
+   */
+  targetFor(input: OpenInput, index: number): Promise<OutputTarget>;
+  /** Writes what follows the records of an input. */
+  endInput(): Promise<void>;
+  /** Writes what follows the records of the last input. */
+  endRecords(): Promise<void>;
+  /** Whether an error means that nobody reads the output any longer. */
+  isReaderGone(error: unknown): boolean;
+  /**
+   * Puts into place what is complete.
+   *
+   * @throws RobotsFilterError `output`
+   */
+  commit(end: RunEnd): Promise<void>;
+  /** Says which outputs are in place after a run that is not complete; undefined if none is. */
+  describePartial(): string | undefined;
+  /** Gives up what was not committed. */
+  close(): Promise<void>;
+}
+
 /**
- * Where the records of all inputs go: to standard output, perhaps laid out for people; to a file
- * that is replaced when the run is complete, or not at all; or nowhere, if only counts are wanted.
+ * One output for all inputs: standard output, perhaps laid out for people; a file that is replaced
+ * when the run is complete, or not at all; or nowhere, if only counts are wanted.
  */
-export class FilterOutput {
+export class SingleOutput implements RecordOutput {
   readonly #options: FilterOptions;
   readonly #path: string | undefined;
   readonly #format: ReturnType<typeof outputFormat>;
-  #file: ReplacementFile | undefined;
-  #compressed: CompressedFile | undefined;
+  #file: RecordFile | undefined;
   #nowhere: number | undefined;
   /** Takes the records in place of the target. */
   #parquet: ParquetOutput | undefined;
@@ -58,42 +104,27 @@ export class FilterOutput {
     return this.#format === 'parquet';
   }
 
-  /** The descriptor that the records go to; undefined if they go to a file. */
   get descriptor(): number | undefined {
     return this.#path === undefined ? STANDARD_OUTPUT_DESCRIPTOR : undefined;
   }
 
-  /** The name in messages. */
   get name(): string {
-    return this.#file?.path ?? 'standard output';
+    return this.#file?.file.path ?? 'standard output';
   }
 
-  /** Whether the output is a file that is replaced when the run is complete, or not at all. */
   get isReplacement(): boolean {
-    return this.#file?.isSeekable ?? false;
+    return this.#file?.file.isSeekable ?? false;
   }
 
-  /** Number of rows of Parquet written; undefined for another format. */
   get rows(): number | undefined {
     return this.#parquet?.rows;
   }
 
-  /**
-   * Creates the file, if one is named.
-   *
-   * @param isWanted whether the records come out at all
-   * @throws RobotsFilterError `output`
-   */
   async open(isWanted: boolean): Promise<void> {
     if (!isWanted) this.#nowhere = openSync(devNull, 'w');
-    if (this.#path === undefined) return;
-    const { ReplacementFile } = await import('../../files/replacement.js');
-    const compressor = await outputCompressor(this.#path);
-    this.#file = await ReplacementFile.create(this.#path);
-    this.#compressed = compressor?.(this.#file);
+    if (this.#path !== undefined) this.#file = await RecordFile.create(this.#path);
   }
 
-  /** Decides how records are written. Call it before the first input. */
   async prepare(settings: FilterSettings): Promise<void> {
     if (settings.addedShards === undefined) this.#layout = this.#layoutFor(settings.agents.length);
     if (!this.isParquet) return;
@@ -101,59 +132,42 @@ export class FilterOutput {
     if (this.#file === undefined) {
       this.#sink = new OutputSink(openOutput(STANDARD_OUTPUT_DESCRIPTOR, this.name));
     }
-    const target = this.#file ?? this.#sink;
+    const target = this.#file?.file ?? this.#sink;
     if (target !== undefined) this.#parquet = new ParquetOutput(target, settings);
   }
 
-  /**
-   * Where the records of an input go.
-   *
-   * @throws RobotsFilterError `input` if they do not fit the columns of the inputs before
-   */
   async targetFor(input: OpenInput): Promise<OutputTarget> {
-    const { name, format } = input;
-    const file = input.kind === 'stream' ? input.parquet : undefined;
-    if (this.#parquet !== undefined) return this.#parquet.streamFor(name, file);
+    if (this.#parquet !== undefined) {
+      return this.#parquet.streamFor(input.name, parquetOf(input));
+    }
     const layout = this.#layout;
-    if (layout !== undefined && NOTATIONS[writtenFormat(format, this.#format)] === 'text') {
+    if (layout !== undefined && NOTATIONS[writtenFormat(input.format, this.#format)] === 'text') {
       return () => openDisplay(STANDARD_OUTPUT_DESCRIPTOR, this.name, layout);
     }
-    return (
-      this.#nowhere ??
-      this.#compressed?.stream ??
-      this.#file?.descriptor ??
-      STANDARD_OUTPUT_DESCRIPTOR
-    );
+    return this.#nowhere ?? this.#file?.target ?? STANDARD_OUTPUT_DESCRIPTOR;
   }
 
-  /** Writes what follows the records of the last input. */
+  async endInput(): Promise<void> {}
+
   async endRecords(): Promise<void> {
     await this.#parquet?.finish();
   }
 
-  /** Whether an error means that nobody reads Parquet, which has bytes outside the records. */
   isReaderGone(error: unknown): boolean {
+    // Parquet has bytes outside the records.
     return this.#parquet !== undefined && isClosed(error);
   }
 
-  /**
-   * Puts the file in its place.
-   *
-   * @throws RobotsFilterError `output`
-   */
   async commit(end: RunEnd): Promise<void> {
-    // Standard output may lose its reader, as in `| head`; an output that was named is wanted.
-    if (end === 'closed' && this.#file !== undefined) throw this.#file.cutShort();
-    await this.#compressed?.finish();
-    await this.#file?.commit(false);
+    await this.#file?.commit(end);
   }
 
-  /** Gives up what was not committed. */
+  describePartial(): undefined {}
+
   async close(): Promise<void> {
-    await this.#compressed?.abandon();
     this.#sink?.close();
     if (this.#nowhere !== undefined) closeSync(this.#nowhere);
-    await this.#file?.discard();
+    await this.#file?.close();
   }
 
   /** The layout of lines of text for people; undefined if all records come out as they are. */
@@ -162,5 +176,48 @@ export class FilterOutput {
     const { explain = false, preferences = false } = this.#options;
     if (!explain) return verdictLayout(0);
     return verdictLayout(agents * (EXPLANATION_COLUMNS + (preferences ? 1 : 0)));
+  }
+}
+
+/** The file of an input that is Parquet; undefined for any other. */
+export function parquetOf(input: OpenInput) {
+  return input.kind === 'stream' ? input.parquet : undefined;
+}
+
+/** A file of records, compressed or not, that is replaced when it is complete, or not at all. */
+export class RecordFile {
+  readonly file: ReplacementFile;
+  readonly #compressed: CompressedFile | undefined;
+
+  private constructor(file: ReplacementFile, compressed: CompressedFile | undefined) {
+    this.file = file;
+    this.#compressed = compressed;
+  }
+
+  /** @throws RobotsFilterError `output` */
+  static async create(path: string): Promise<RecordFile> {
+    const { ReplacementFile } = await import('../../files/replacement.js');
+    const compressor = await outputCompressor(path);
+    const file = await ReplacementFile.create(path);
+    return new RecordFile(file, compressor?.(file));
+  }
+
+  /** Takes the records. */
+  get target(): Writable | number {
+    return this.#compressed?.stream ?? this.file.descriptor;
+  }
+
+  /** @throws RobotsFilterError `output` */
+  async commit(end: RunEnd): Promise<void> {
+    // Standard output may lose its reader, as in `| head`; an output that was named is wanted.
+    if (end === 'closed') throw this.file.cutShort();
+    await this.#compressed?.finish();
+    await this.file.commit(false);
+  }
+
+  /** Removes the file unless it has been committed. */
+  async close(): Promise<void> {
+    await this.#compressed?.abandon();
+    await this.file.discard();
   }
 }

@@ -28,7 +28,7 @@ import {
   statisticsText,
 } from '../report/statistics.js';
 import { formatCount } from '../text.js';
-import type { FilterOutput } from './filter-output.js';
+import type { RecordOutput } from './filter-output.js';
 import { robotsSources } from './filter-usage.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
 import { outputMode, reportForm } from './outputs.js';
@@ -39,7 +39,7 @@ interface FilterRunParts {
   readonly table: TableMemory;
   readonly agents: readonly Agent[];
   readonly inputs: FilterInputs;
-  readonly output: FilterOutput;
+  readonly output: RecordOutput;
   /** Whether progress is shown, unless an option says so. */
   readonly showsProgress: boolean;
   /** Whether the records get verdicts, not shards. */
@@ -125,8 +125,9 @@ export class FilterRun {
         // With --fetch the input has been read once before.
         if (options.fetch !== true) noteDoubt(open, diagnostics);
         checkUrlFieldOf(open, options, paths.length);
-        const end = await filter.run(open, await output.targetFor(open), output.name);
+        const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;
+        await output.endInput();
         if (options.quiet !== true && isUseless(filter.tally())) {
           this.#sample ??= await sampleInput(open);
         }
@@ -173,9 +174,11 @@ export class FilterRun {
 
   /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
   #sumUp(isComplete: boolean): void {
-    const { filter, options, inputs, diagnostics } = this.#parts;
+    const { filter, options, inputs, output, diagnostics } = this.#parts;
     const { paths } = inputs;
     const tally = filter.tally();
+    const partial = isComplete ? undefined : output.describePartial();
+    if (partial !== undefined) diagnostics.note(partial);
     if (tally.bad > MAX_BAD) {
       diagnostics.note(
         `${formatCount(tally.bad, 'invalid record')} in all; the first ${MAX_BAD} are named above`,

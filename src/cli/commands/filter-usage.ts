@@ -1,6 +1,6 @@
 /** Checks that the options of the filter and of `shard` fit each other, before the work begins. */
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isDigits } from '../../base/characters.js';
 import { docsPage } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
@@ -14,6 +14,7 @@ import { checkUrlField } from './inputs.js';
 import {
   checkOutputFormat,
   type NamedSource,
+  outputDirectory,
   outputFile,
   outputFormat,
   outputMode,
@@ -40,10 +41,23 @@ export async function checkFilterUsage(
   checkAddedMembers(options);
   checkOutputFormat(options);
   const output = outputFile(options);
-  if (output !== undefined) refuseSourceAsOutput('-o', output, robotsSources(options));
+  if (output !== undefined) {
+    refuseDirectoryAsFile(output);
+    refuseSourceAsOutput('-o', output, robotsSources(options));
+  }
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
+}
+
+/** @throws RobotsFilterError `usage` for a directory without the slash that asks for its outputs */
+function refuseDirectoryAsFile(output: string): void {
+  if (output.endsWith('/') || statSync(output, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return;
+  }
+  throw usageError(
+    `-o ${output}: is a directory. Type -o ${output}/ for one output for each input, or name a file in it`,
+  );
 }
 
 /**
@@ -94,6 +108,11 @@ export function checkShardUsage(
   if (outputFormat(options) === 'parquet') {
     throw usageError(
       `shard does not write Parquet. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
+    );
+  }
+  if (outputDirectory(options) !== undefined) {
+    throw usageError(
+      `shard has one output, and -o ${options.output} is a directory. Name a file in it, and run it once for each input`,
     );
   }
   checkUrlField(options);

@@ -13,18 +13,25 @@ import { parseAgents } from '../agents.js';
 import { Diagnostics, Interruption, SUCCESS, usageError } from '../console.js';
 import type { FilterOptions, ShardOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
-import { FilterOutput } from './filter-output.js';
+import { type RecordOutput, SingleOutput } from './filter-output.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { checkFilterUsage, checkShardUsage, countsLayout } from './filter-usage.js';
-import { FilterInputs, inputPaths, noteTerminalInput } from './inputs.js';
-import { outputFormat, outputMode } from './outputs.js';
+import { FilterInputs, type NamedInput, namedInputs, noteTerminalInput } from './inputs.js';
+import {
+  outputDirectory,
+  outputFile,
+  outputFormat,
+  outputMode,
+  refuseOutputInInputs,
+} from './outputs.js';
 
 /**
  * `robots-filter`: filters files or standard input.
  *
  * @param cores number of threads, unless the options name another
  * @param shards if given, the number of shards; the shard of each host comes out, and no verdict
+ * @param named the inputs; those that the files mean unless they are given
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -32,17 +39,18 @@ export async function filter(
   files: readonly string[],
   given: FilterOptions,
   cores: number,
-  shards?: number,
+  { shards, named }: { shards?: number; named?: readonly NamedInput[] } = {},
 ): Promise<number> {
   const counts = countsLayout(given);
   // Verdicts alone are the shortest output; nobody reads it.
   const options: FilterOptions = counts === undefined ? given : { ...given, format: 'verdicts' };
   const agents =
     shards === undefined ? await checkFilterUsage(files, options) : [{ name: '*', chain: ['*'] }];
-  const paths = await inputPaths(files);
-  const output = new FilterOutput(options);
-  const inputs = await FilterInputs.of(paths, output.descriptor);
+  named ??= await namedInputs(files);
+  const paths = named.map(({ path }) => path);
   const diagnostics = new Diagnostics(options.quiet ?? false);
+  const output = await outputOf(named, options, diagnostics);
+  const inputs = await FilterInputs.of(paths, output.descriptor);
   noteTerminalInput(paths, diagnostics);
   const interruption = new Interruption();
   let pool: Executor | undefined;
@@ -119,6 +127,20 @@ export async function filter(
   }
 }
 
+/** @throws RobotsFilterError `usage` if the output is in the way of an input */
+async function outputOf(
+  named: readonly NamedInput[],
+  options: FilterOptions,
+  diagnostics: Diagnostics,
+): Promise<RecordOutput> {
+  const path = outputFile(options);
+  if (path !== undefined) refuseOutputInInputs(path, named);
+  const directory = outputDirectory(options);
+  if (directory === undefined) return new SingleOutput(options);
+  const { MirroredOutput } = await import('./mirrored-output.js');
+  return new MirroredOutput(directory, named, options, diagnostics);
+}
+
 /**
  * Greatest product of input bytes and agents for which the main thread judges
  * alone. Beyond that, threads save more time than they take to start and to end.
@@ -132,7 +154,7 @@ const MAIN_THREAD_BYTES = 24 * 1024 * 1024;
 async function startExecutor(
   options: FilterOptions,
   inputs: FilterInputs,
-  output: FilterOutput,
+  output: RecordOutput,
   cores: number,
 ): Promise<Executor> {
   const { contentBytes: bytes, survey } = inputs;
@@ -170,6 +192,7 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     agents,
     output: outputMode(options),
     outputFormat: outputFormat(options),
+    mirrors: outputDirectory(options) !== undefined,
     outputHeader: options.outputHeader ?? false,
     unknown: options.unknown,
     explain: options.explain ?? false,
@@ -197,5 +220,5 @@ export async function shard(
 ): Promise<number> {
   // No verdict comes out. As allowed, unknown hosts are nothing to warn of.
   const options: FilterOptions = { ...asked, verdictField: field, unknown: 'allow' };
-  return filter(files, options, cores, checkShardUsage(files, shards, options));
+  return filter(files, options, cores, { shards: checkShardUsage(files, shards, options) });
 }

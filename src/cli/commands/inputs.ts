@@ -1,12 +1,14 @@
 /** The inputs that a command line names, and what can be said of them before the run. */
 
 import { type BigIntStats, type Dirent, promises, statSync } from 'node:fs';
+import { posix } from 'node:path';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { COMPRESSIONS } from '../../files/compression.js';
 import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
+import { isPartition } from '../../parquet/partitions.js';
 import type { KeptInput } from '../../pipeline/asked-shards.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import { type OpenInput, type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
@@ -109,17 +111,69 @@ async function openingError(path: string, cause: unknown): Promise<unknown> {
   }
 }
 
+/** An input that a command line means. */
+export interface NamedInput {
+  /** The path to open, or `-` for standard input. */
+  readonly path: string;
+  /**
+   * Where `-o DIR/` writes its records below the directory: its path below the directory that was
+   * named, or its own name, after the Hive partitions in which it lies. Undefined for standard
+   * input and other descriptors, which have no name.
+   */
+  readonly place: string | undefined;
+  /** The directory that was named; undefined if the input itself was. */
+  readonly directory?: string | undefined;
+}
+
+/** The paths of `namedInputs`. */
+export async function inputPaths(files: readonly string[]): Promise<string[]> {
+  return (await namedInputs(files)).map(({ path }) => path);
+}
+
 /**
  * The inputs that are meant by the files of a command line, of which none means standard input.
- * Directories become the Parquet files below them.
+ * Each directory is replaced by the Parquet files below it, in the byte order of their paths. Names
+ * that begin with `.` or `_` are left out, as in Hive and Spark. Links to directories are not
+ * followed. A directory without Parquet files stays in the list.
  *
  * @throws RobotsFilterError `usage` if standard input is named twice, `input` for a directory that
- *   cannot be read
+ *   cannot be read, or nests too deep
  */
-export async function inputPaths(files: readonly string[]): Promise<string[]> {
-  if (files.length === 0) return [STANDARD_INPUT];
+export async function namedInputs(files: readonly string[]): Promise<NamedInput[]> {
+  if (files.length === 0) return [{ path: STANDARD_INPUT, place: undefined }];
   refuseSecondStandardInput(files);
-  return withParquetDirectories(files);
+  const inputs: NamedInput[] = [];
+  for (const path of files) {
+    const directory = path.endsWith('/') ? path.slice(0, -1) : path;
+    const hasName = path !== STANDARD_INPUT && !isDescriptor(path);
+    const below = hasName && isDirectory(path) ? await filesBelow(directory, 0) : [];
+    if (below.length === 0) {
+      inputs.push({ path, place: hasName ? placeOf(path, 1) : undefined });
+    }
+    for (const file of below) {
+      const own = file.slice(directory.length + 1).split('/').length;
+      inputs.push({ path: file, place: placeOf(file, own), directory: path });
+    }
+  }
+  return inputs;
+}
+
+/** Whether a path is a descriptor, as `<(…)` of a shell is. */
+function isDescriptor(path: string): boolean {
+  return path.startsWith('/dev/') || path.startsWith('/proc/');
+}
+
+/**
+ * The last names of a path, and all names from the first Hive partition on. Dots cannot lead out of
+ * the output's directory, because they are resolved first.
+ *
+ * @param own number of names from which on the path is the input's own: 1 for a file that was named
+ */
+function placeOf(path: string, own: number): string {
+  const names = posix.normalize(path).split('/');
+  const partition = names.findIndex(isPartition);
+  const first = names.length - own;
+  return names.slice(partition < 0 ? first : Math.min(partition, first)).join('/');
 }
 
 /**
@@ -267,29 +321,9 @@ async function wholeFile(path: string, most: number): Promise<Buffer | undefined
 /** Maximum nesting of directories: Hive has one level for each key. */
 const MAX_DEPTH = 32;
 
-/**
- * Replaces each directory among the inputs by the Parquet files below it, in the byte order of
- * their paths. Names that begin with `.` or `_` are left out, as in Hive and Spark. Links to
- * directories are not followed. A directory without Parquet files stays in the list.
- *
- * @throws RobotsFilterError `input` if a directory cannot be read or nests too deep
- */
-async function withParquetDirectories(paths: readonly string[]): Promise<string[]> {
-  const inputs: string[] = [];
-  for (const path of paths) {
-    if (path === STANDARD_INPUT) {
-      inputs.push(path);
-      continue;
-    }
-    if (!isDirectory(path)) {
-      inputs.push(path);
-      continue;
-    }
-    const files = await filesBelow(path.endsWith('/') ? path.slice(0, -1) : path, 0);
-    if (files.length === 0) inputs.push(path);
-    for (const file of files) inputs.push(file);
-  }
-  return inputs;
+/** Whether files of this name in a directory are not read, as in Hive and Spark. */
+export function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('_');
 }
 
 function isDirectory(path: string): boolean {
@@ -326,7 +360,7 @@ async function filesBelow(directory: string, depth: number): Promise<string[]> {
   named.sort((a, b) => a.key.compare(b.key));
   for (const { entry } of named) {
     const { name } = entry;
-    if (name.startsWith('.') || name.startsWith('_')) continue;
+    if (isHidden(name)) continue;
     const path = `${directory}/${name}`;
     if (entry.isDirectory()) {
       for (const file of await filesBelow(path, depth + 1)) files.push(file);

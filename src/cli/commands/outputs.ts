@@ -1,7 +1,7 @@
 /** Where a command writes: which file, in which format, and which files it must not replace. */
 
 import { realpathSync, statSync } from 'node:fs';
-import { sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isatty } from 'node:tty';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
@@ -10,10 +10,11 @@ import type { ReplacementFile } from '../../files/replacement.js';
 import type { OutputMode } from '../../kernel/query.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
-import type { OutputFormat } from '../../pipeline/output/rows.js';
+import type { AskedFormat, OutputFormat } from '../../pipeline/output/rows.js';
 import { STANDARD_OUTPUT, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
+import { isHidden, type NamedInput } from './inputs.js';
 import { beginsAsTable } from './robots-source.js';
 
 /** What a name of an output says about its format, by its ending. Other names say nothing. */
@@ -39,6 +40,11 @@ export function outputFile({ output }: Pick<FilterOptions, 'output'>): string | 
   return STANDARD_OUTPUT_NAMES.includes(output ?? STANDARD_OUTPUT) ? undefined : output;
 }
 
+/** The directory that gets one output for each input; undefined if all inputs have one output. */
+export function outputDirectory({ output }: Pick<FilterOptions, 'output'>): string | undefined {
+  return output?.endsWith('/') === true || output?.endsWith(sep) === true ? output : undefined;
+}
+
 /** What comes out of each record. */
 export function outputMode({ allowed, denied, format }: OutputOptions): OutputMode {
   if (allowed === true) return 'allowed';
@@ -46,19 +52,43 @@ export function outputMode({ allowed, denied, format }: OutputOptions): OutputMo
   return format === 'verdicts' || format === 'mask-ndjson' ? format : 'annotate';
 }
 
-/** The format of the records that come out; undefined for that of each input. */
-export function outputFormat(options: OutputOptions): OutputFormat | undefined {
+/** The format of the records that come out; undefined for that of each input, as lines. */
+export function outputFormat(options: OutputOptions): AskedFormat | undefined {
   const { format } = options;
   if (format === 'verdicts' || format === 'mask-ndjson') return undefined;
-  return format ?? formatOfName(outputFile(options));
+  if (format !== undefined) return format;
+  return outputDirectory(options) === undefined ? formatOfName(outputFile(options)) : 'own';
 }
 
 /** The format that the name of an output stands for, also before the ending of a compression. */
 function formatOfName(path: string | undefined): OutputFormat | undefined {
-  const name = path?.toLowerCase() ?? '';
-  const compression = COMPRESSIONS.find((ending) => name.endsWith(ending)) ?? '';
-  const plain = name.slice(0, name.length - compression.length);
+  const plain = withoutCompression(path?.toLowerCase() ?? '');
   return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
+}
+
+/** A name without the ending of its compression. */
+function withoutCompression(name: string): string {
+  const ending = COMPRESSIONS.find((each) => name.toLowerCase().endsWith(each)) ?? '';
+  return name.slice(0, name.length - ending.length);
+}
+
+/** Endings of inputs that stand for no format of an output. */
+const OTHER_ENDINGS = ['.txt', '.json'];
+
+/**
+ * The name of an input with the ending that its output's format has: `a.csv.gz` becomes
+ * `a.ndjson.gz`. Without a format, and where the ending is right, the name stays.
+ */
+export function nameForFormat(name: string, format: FilterOptions['format']): string {
+  if (format === undefined || formatOfName(name) === format) return name;
+  const plain = withoutCompression(name);
+  const old = [...ENDINGS.map(([ending]) => ending), ...OTHER_ENDINGS].find((ending) =>
+    plain.toLowerCase().endsWith(ending),
+  );
+  const stem = plain.slice(0, plain.length - (old?.length ?? 0));
+  const written = format === 'mask-ndjson' ? 'ndjson' : format;
+  const ending = ENDINGS.find(([, each]) => each === written)?.[0] ?? '.txt';
+  return `${stem}${ending}${format === 'parquet' ? '' : name.slice(plain.length)}`;
 }
 
 /**
@@ -119,6 +149,10 @@ export function refuseSourceAsOutput(
   output: string,
   sources: readonly NamedSource[],
 ): void {
+  if (outputDirectory({ output }) !== undefined) {
+    refuseInSource(name, output, sources);
+    return;
+  }
   const replaced = realPathOf(output);
   if (replaced === undefined || !statSync(replaced).isFile()) return;
   for (const { option, path } of sources) {
@@ -129,6 +163,14 @@ export function refuseSourceAsOutput(
     if (replaced.startsWith(directory) && !beginsAsTable(replaced)) {
       throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
+  }
+}
+
+/** @throws RobotsFilterError `usage` for a directory of outputs in a source directory */
+function refuseInSource(name: string, output: string, sources: readonly NamedSource[]): void {
+  for (const { option, path } of sources) {
+    if (namesBelow(path, output) === undefined) continue;
+    throw refusal(name, `${output} lies in ${option} ${path}, and the next run would read it`);
   }
 }
 
@@ -163,6 +205,42 @@ export function refuseInputAsReport(report: string, inputs: readonly string[]): 
 function isOneFile(path: string, other: string | number): boolean {
   const [a, b] = [path, other].map(findExactStatus);
   return a !== undefined && b !== undefined && isSameFile(a, b);
+}
+
+/**
+ * Refuses an output in a directory of inputs, because the next run would read the output.
+ *
+ * @param output a file, or a directory with a slash at the end
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseOutputInInputs(output: string, inputs: readonly NamedInput[]): void {
+  const isFile = !output.endsWith('/');
+  if (isFile && !output.toLowerCase().endsWith(PARQUET_ENDING)) return;
+  const directories = new Set(inputs.flatMap(({ directory }) => directory ?? []));
+  for (const directory of directories) {
+    const below = namesBelow(directory, output);
+    if (below === undefined || below.some(isHidden)) continue;
+    throw usageError(
+      `-o ${output} lies in ${directory}, which is an input, and the next run would read it. Name a place outside of ${directory}`,
+    );
+  }
+}
+
+/** The names that lead from a directory to a path; undefined if the path lies elsewhere. */
+function namesBelow(directory: string, path: string): string[] | undefined {
+  const names = relative(realPath(directory), realPath(path)).split(sep);
+  return names[0] === '..' ? undefined : names;
+}
+
+/** A path without links, whose last names need not exist. */
+function realPath(path: string): string {
+  const whole = resolve(path);
+  try {
+    return realpathSync.native(whole);
+  } catch {
+    const parent = dirname(whole);
+    return parent === whole ? whole : join(realPath(parent), basename(whole));
+  }
 }
 
 function realPathOf(path: string): string | undefined {

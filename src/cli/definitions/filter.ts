@@ -137,7 +137,7 @@ export const filterDefinition: CommandDefinition = {
       'Begin --format verdicts with a line that names the agents.',
       'Rows of csv and tsv have a header without this option.',
     ),
-    outputOption(),
+    outputsOption(),
     threadsOption(),
     statsOption(),
     ...countOptions(),
@@ -237,12 +237,24 @@ const FORMAT_CHOICES = Object.keys({
   'mask-ndjson': true,
 } satisfies Record<NonNullable<FilterOptions['format']>, true>);
 
+const OUTPUT_FILE =
+  'A file is replaced when it is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson or .jsonl, perhaps before .gz or .zst, it says the format, unless --format does.';
+
 const outputOption = (): Option =>
   describedOption(
     'Output',
     '-o, --output <file>',
     'Write to this file (default: standard output).',
-    'The file is replaced when the run is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson or .jsonl, perhaps before .gz or .zst, it says the format, unless --format does.',
+    OUTPUT_FILE,
+  ).argParser(once);
+
+const outputsOption = (): Option =>
+  describedOption(
+    'Output',
+    '-o, --output <file>',
+    'Write to a file, or with DIR/ one for each input.',
+    `Default: standard output. ${OUTPUT_FILE} A name that ends in a slash is a directory for one output for each input, with the input's name, partitions, format and compression; outputs that are complete stay there if the run ends early.`,
+    '    robots-filter --robots-dir robots/ -o filtered/ --allowed index/',
   ).argParser(once);
 
 const threadsOption = (): Option =>

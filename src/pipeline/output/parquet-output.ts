@@ -44,8 +44,8 @@ export class ParquetOutput {
       throw new RobotsFilterError(
         'input',
         file === undefined
-          ? `${name}: is not Parquet, but the inputs before are, and all their columns are written. Write them to two files`
-          : `${name}: is Parquet, but the inputs before are not, so only URLs are written. Write them to two files`,
+          ? `${name}: is not Parquet, but the inputs before are, and all their columns are written. Write one file for each input: -o DIR/`
+          : `${name}: is Parquet, but the inputs before are not, so only URLs are written. Write one file for each input: -o DIR/`,
       );
     }
     if (file !== undefined) {
@@ -129,8 +129,9 @@ class ColumnRows {
     await this.#writer?.finish();
   }
 
-  /** The partitions of an input that its columns do not hold. */
+  /** The partitions of an input that neither its columns nor the path of its output hold. */
   #partitionsOf(name: string, { footer }: ParquetFile): Partition[] {
+    if (this.#settings.mirrors === true) return [];
     // To Spark and DuckDB, `Day` and `day` are the same column.
     const held = new Set(footer.leaves.map(({ path: [root = ''] }) => root.toLowerCase()));
     return partitionsOf(name).filter(([key]) => !held.has(key.toLowerCase()));
@@ -145,7 +146,7 @@ class ColumnRows {
     } else if (keys.join('/') !== this.#keys.join('/')) {
       throw new RobotsFilterError(
         'input',
-        `${name}: its directories have other partitions (${keys.join(', ')}) than the inputs before (${this.#keys.join(', ')}). Write them to two files`,
+        `${name}: its directories have other partitions (${keys.join(', ')}) than the inputs before (${this.#keys.join(', ')}). Write one file for each input: -o DIR/`,
       );
     }
     return this.#writer;

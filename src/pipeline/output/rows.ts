@@ -73,7 +73,7 @@ export class HeaderRow {
       if (this.#isFirst(header)) return undefined;
       throw new RobotsFilterError(
         'input',
-        `${name}: has another header than the first input, so the columns of the output would be mixed. Filter it alone`,
+        `${name}: has another header than the first input, so the columns of the output would be mixed. Write one output for each input: -o DIR/`,
       );
     }
     this.#first = header ?? null;
@@ -133,6 +133,9 @@ function withoutLineEnd(row: Buffer): Buffer {
 /** What an output can hold. */
 export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet';
 
+/** What may be asked of an output: a format, or `own` for that of each input. */
+export type AskedFormat = OutputFormat | 'own';
+
 /** The format in which the records of an input come out whole, as lines. */
 const OWN: Record<RecordFormat, OutputFormat> = {
   text: 'text',
@@ -143,8 +146,13 @@ const OWN: Record<RecordFormat, OutputFormat> = {
   parquet: 'ndjson',
 };
 
-/** The format in which the records of an input come out. */
-export function writtenFormat(input: RecordFormat, output: OutputFormat | undefined): OutputFormat {
+/**
+ * The format in which the records of an input come out.
+ *
+ * @param output `undefined` for the input's own format, as lines: Parquet becomes NDJSON
+ */
+export function writtenFormat(input: RecordFormat, output: AskedFormat | undefined): OutputFormat {
+  if (output === 'own') return input === 'parquet' ? 'parquet' : OWN[input];
   return output ?? OWN[input];
 }
 
@@ -157,10 +165,11 @@ export function writtenFormat(input: RecordFormat, output: OutputFormat | undefi
  */
 export function conversionOf(
   input: RecordFormat,
-  output: OutputFormat | undefined,
+  output: AskedFormat | undefined,
 ): Conversion | undefined {
-  if (output === undefined || output === writtenFormat(input, undefined)) return undefined;
-  return output === 'parquet' && input === 'parquet' ? 'outcomes' : output;
+  const written = writtenFormat(input, output);
+  if (written === writtenFormat(input, undefined)) return undefined;
+  return written === 'parquet' && input === 'parquet' ? 'outcomes' : written;
 }
 
 /** How an output of frames is read. */

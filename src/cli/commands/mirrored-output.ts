@@ -1,0 +1,200 @@
+/** `-o DIR/`: one output for each input, with the input's name, partitions and format. */
+
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findExactStatus, STANDARD_INPUT } from '../../files/openings.js';
+import { makeDirectory, unwritable } from '../../files/system-error.js';
+import type { FilterSettings } from '../../pipeline/filter.js';
+import type { OpenInput } from '../../pipeline/input/open.js';
+import type { OutputTarget } from '../../pipeline/output/output.js';
+import { ParquetOutput } from '../../pipeline/output/parquet-output.js';
+import { writtenFormat } from '../../pipeline/output/rows.js';
+import type { RunEnd } from '../../pipeline/run.js';
+import { type Diagnostics, usageError } from '../console.js';
+import type { FilterOptions } from '../options.js';
+import { formatCount } from '../text.js';
+import { parquetOf, RecordFile, type RecordOutput } from './filter-output.js';
+import { isHidden, type NamedInput } from './inputs.js';
+import { nameForFormat, outputFormat } from './outputs.js';
+
+/**
+ * One output for each input, each replaced when it is complete, or not at all. Outputs that are
+ * complete stay when the run ends early.
+ */
+export class MirroredOutput implements RecordOutput {
+  readonly #directory: string;
+  readonly #format: ReturnType<typeof outputFormat>;
+  /** The path of each input's output. */
+  readonly #paths: readonly string[];
+  #settings: FilterSettings | undefined;
+  #file: RecordFile | undefined;
+  #parquet: ParquetOutput | undefined;
+  #complete = 0;
+  /** Rows of Parquet in the outputs that are complete. */
+  #rows: number | undefined;
+  readonly isReplacement = false;
+  readonly descriptor = undefined;
+
+  /**
+   * @param directory a path that ends with a slash
+   * @throws RobotsFilterError `usage` if an output has no name, the name of another output, or
+   *   would be read as an input or a robots.txt by the next run
+   */
+  constructor(
+    directory: string,
+    inputs: readonly NamedInput[],
+    options: FilterOptions,
+    diagnostics: Diagnostics,
+  ) {
+    this.#directory = directory;
+    this.#format = outputFormat(options);
+    this.#paths = outputPaths(directory, inputs, options);
+    noteOthers(directory, this.#paths, diagnostics);
+  }
+
+  get isParquet(): boolean {
+    if (this.#format !== 'own') return this.#format === 'parquet';
+    return this.#paths.some((path) => nameForFormat(path, 'parquet') === path);
+  }
+
+  get name(): string {
+    return this.#file?.file.path ?? this.#directory;
+  }
+
+  get rows(): number | undefined {
+    return this.#rows;
+  }
+
+  async open(): Promise<void> {
+    createDirectory(this.#directory);
+  }
+
+  async prepare(settings: FilterSettings): Promise<void> {
+    this.#settings = settings;
+  }
+
+  async targetFor(input: OpenInput, index: number): Promise<OutputTarget> {
+    const settings = this.#settings;
+    const path = this.#paths[index];
+    if (settings === undefined || path === undefined) throw new Error(`no output ${index}`);
+    createDirectory(dirname(path));
+    const file = await RecordFile.create(path);
+    this.#file = file;
+    if (writtenFormat(input.format, this.#format) !== 'parquet') return file.target;
+    this.#parquet = new ParquetOutput(file.file, settings);
+    return this.#parquet.streamFor(input.name, parquetOf(input));
+  }
+
+  async endInput(): Promise<void> {
+    await this.#parquet?.finish();
+    await this.#file?.commit('done');
+    await this.#settle();
+    this.#complete++;
+  }
+
+  async endRecords(): Promise<void> {}
+
+  isReaderGone(): boolean {
+    return false;
+  }
+
+  async commit(end: RunEnd): Promise<void> {
+    if (end === 'closed') await this.#file?.commit(end);
+  }
+
+  describePartial(): string | undefined {
+    const all = this.#paths.length;
+    if (this.#complete === 0) return undefined;
+    return `${this.#directory} has ${this.#complete} of ${formatCount(all, 'output')}, each of them complete. Run it again for the other inputs`;
+  }
+
+  async close(): Promise<void> {
+    await this.#settle();
+  }
+
+  /** Closes the current output, and counts its rows. */
+  async #settle(): Promise<void> {
+    if (this.#parquet !== undefined) this.#rows = (this.#rows ?? 0) + this.#parquet.rows;
+    this.#parquet = undefined;
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+}
+
+/** @throws RobotsFilterError `output` */
+function createDirectory(path: string): void {
+  try {
+    makeDirectory(path);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+/**
+ * The path of each input's output.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function outputPaths(
+  directory: string,
+  inputs: readonly NamedInput[],
+  options: FilterOptions,
+): string[] {
+  const files = new Map(inputs.map(({ path }) => [fileAt(path), path]));
+  const inputOf = new Map<string, string>();
+  return inputs.map(({ path: input, place }) => {
+    if (place === undefined) {
+      throw usageError(
+        `standard input and pipes have no name for an output in ${directory}. Name the output: -o ${directory}urls.txt`,
+      );
+    }
+    const path = join(directory, nameForFormat(place, options.format));
+    // File systems of macOS and Windows make no difference between capitals and small letters.
+    const key = process.platform === 'linux' ? path : path.toLowerCase();
+    const other = inputOf.get(key);
+    if (other !== undefined) {
+      throw usageError(
+        `${other} and ${input} would both be written to ${path}. Run it once for each, with another directory`,
+      );
+    }
+    inputOf.set(key, input);
+    const file = fileAt(path);
+    const replaced = file === undefined ? undefined : files.get(file);
+    if (replaced !== undefined) {
+      throw usageError(
+        `-o ${directory} would replace the input ${replaced}, and a run that ends early would leave some inputs and some outputs there. Name another directory`,
+      );
+    }
+    return path;
+  });
+}
+
+/** What two names of one file have in common; undefined if there is no file. */
+function fileAt(path: string): string | undefined {
+  const status = path === STANDARD_INPUT ? undefined : findExactStatus(path);
+  return status && `${status.dev}:${status.ino}`;
+}
+
+/** Says that the directories of the outputs have other files, perhaps of an earlier run. */
+function noteOthers(directory: string, paths: readonly string[], diagnostics: Diagnostics): void {
+  const own = new Set(paths);
+  const others = [...new Set(paths.map((path) => dirname(path)))].flatMap((each) =>
+    filesIn(each).filter((path) => !own.has(path)),
+  );
+  const [first] = others;
+  if (first === undefined) return;
+  diagnostics.note(
+    `note: ${directory} also has ${formatCount(others.length, 'file')} that this run does not write, such as ${first}`,
+  );
+}
+
+/** The files in a directory that readers of directories read; none if there is no directory. */
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !isHidden(entry.name))
+      .map(({ name }) => join(directory, name));
+  } catch {
+    return []; // Creating the directory later gives the error.
+  }
+}

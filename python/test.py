@@ -31,6 +31,7 @@ def main() -> None:
     step("wheel and sdist")
     environment.install_wheel(environment.build(npm_build=not options.no_npm_build))
     environment.run("mypy")
+    environment.run("mypy", "--strict", "tests/typed_calls.py")
     step("tests")
     environment.run("pytest", *options.tests)
 

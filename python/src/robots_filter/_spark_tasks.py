@@ -26,7 +26,7 @@ _sharding: dict[int, Shards] = {}
 def moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[DataFrame, list[int]]:
     """Return the rows in tasks of one shard each, with their TASK, and the shard of each task."""
     spark = df.sparkSession
-    wanted = tasks or int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    wanted = tasks or _partitions_of(spark.conf.get("spark.sql.shuffle.partitions"))
     counted = _sharded(df.select(url).sample(1 / SAMPLED, seed=1), url, shards)
     counts = {row[0]: row[1] for row in counted.groupBy(_SHARD).count().collect()}
     of_task = tasks_of(counts, shards, wanted)
@@ -41,6 +41,11 @@ def moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[Data
     placed = _sharded(df, url, shards).withColumn(TASK, task.cast("int")).drop(_SHARD)
     key = F.element_at(_literals(keys), F.col(TASK) + 1)
     return placed.repartition(len(of_task), key), of_task
+
+
+def _partitions_of(setting: str | None) -> int:
+    # Databricks allows "auto"; Spark's own default is 200.
+    return int(setting) if setting is not None and setting.isdecimal() else 200
 
 
 def _is_atomic(kind: T.DataType) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._compilation import TemporaryTable, words_of
 from ._errors import UsageError
@@ -17,6 +17,14 @@ from ._packages import need_pyarrow
 from ._paths import PathLike, path_of
 from ._program import run
 from ._question import Question, question_of
+
+if TYPE_CHECKING:
+    import polars
+
+# A str is a sequence of str, too, so the types of agents and URLs are named one by one.
+_Agents: TypeAlias = list[str] | tuple[str, ...]
+_Urls: TypeAlias = list[str] | list[bytes]
+_UrlsOrNulls: TypeAlias = list[str | None] | list[bytes | None] | tuple[str | bytes | None, ...]
 
 _KINDS = (
     "Pass a list, an array of pyarrow or NumPy, or a Series of pandas or polars; "
@@ -137,18 +145,39 @@ class Table:
 
     @overload
     def verdicts(
-        self,
-        urls: list[str] | list[bytes] | list[str | None],
-        agents: str,
-        explain: Literal[False] = False,
+        self, urls: _Urls, agents: str, explain: Literal[False] = False
+    ) -> list[Verdict]: ...
+    @overload
+    def verdicts(self, urls: _Urls, agents: str, explain: Literal[True]) -> list[Judgement]: ...
+    @overload
+    def verdicts(
+        self, urls: _Urls, agents: _Agents, explain: Literal[False] = False
+    ) -> list[dict[str, Verdict]]: ...
+    @overload
+    def verdicts(
+        self, urls: _Urls, agents: _Agents, explain: Literal[True]
+    ) -> list[dict[str, Judgement]]: ...
+    @overload
+    def verdicts(
+        self, urls: _UrlsOrNulls, agents: str, explain: Literal[False] = False
     ) -> list[Verdict | None]: ...
     @overload
     def verdicts(
-        self,
-        urls: list[str] | list[bytes] | list[str | None],
-        agents: str,
-        explain: Literal[True],
+        self, urls: _UrlsOrNulls, agents: str, explain: Literal[True]
     ) -> list[Judgement | None]: ...
+    @overload
+    def verdicts(
+        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[False] = False
+    ) -> list[dict[str, Verdict] | None]: ...
+    @overload
+    def verdicts(
+        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[True]
+    ) -> list[dict[str, Judgement] | None]: ...
+    @overload
+    def verdicts(
+        self, urls: polars.Series, agents: str | Sequence[str], explain: bool = False
+    ) -> polars.Series: ...
+    # The packages of the other columns have no types of their own.
     @overload
     def verdicts(self, urls: Any, agents: str | Sequence[str], explain: bool = False) -> Any: ...
     def verdicts(self, urls: Any, agents: str | Sequence[str], explain: bool = False) -> Any:

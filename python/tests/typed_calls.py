@@ -1,0 +1,32 @@
+"""Calls whose types mypy checks; nothing runs them."""
+
+from __future__ import annotations
+
+import polars as pl
+from typing_extensions import assert_type
+
+from robots_filter import Judgement, Table, Verdict
+
+
+def lists(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> None:
+    """Without a null among the URLs there is none among the verdicts."""
+    assert_type(table.verdicts(urls, "a"), list[Verdict])
+    assert_type(table.verdicts([b"url"], "a"), list[Verdict])
+    assert_type(table.verdicts(urls, "a", explain=True), list[Judgement])
+    assert_type(table.verdicts(urls, ["a", "b"]), list[dict[str, Verdict]])
+    assert_type(table.verdicts(urls, ("a", "b"), explain=True), list[dict[str, Judgement]])
+    assert_type(table.verdicts(urls_or_nulls, "a"), list[Verdict | None])
+    assert_type(table.verdicts(("url", None), "a", True), list[Judgement | None])
+    assert_type(table.verdicts(urls_or_nulls, ["a"]), list[dict[str, Verdict] | None])
+    assert_type(
+        table.verdicts(urls_or_nulls, ["a"], explain=True), list[dict[str, Judgement] | None]
+    )
+
+
+def columns(table: Table, series: pl.Series) -> None:
+    """A Series of polars gives a Series."""
+    assert_type(table.verdicts(series, ["a", "b"], explain=True), pl.Series)
+    assert_type(
+        list(table.filter([("id", "url")], "a", url=lambda item: item[1])), list[tuple[str, str]]
+    )
+    assert_type(table.verdict("url", "a").rule, str | None)

@@ -11,10 +11,12 @@ import {
   open,
   openSync,
   read,
+  realpathSync,
   type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { errorCode } from './system-error.js';
@@ -247,6 +249,17 @@ export function findExactStatus(place: string | number): BigIntStats | undefined
     return exactStatus(place);
   } catch {
     return undefined;
+  }
+}
+
+/** A whole path without links. The last names need not exist, and a link may lead nowhere. */
+export function pathWithoutLinks(path: string): string {
+  const whole = resolve(path);
+  try {
+    return realpathSync.native(whole);
+  } catch {
+    const parent = dirname(whole);
+    return parent === whole ? whole : join(pathWithoutLinks(parent), basename(whole));
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../base/errors.js';
-import { opening, orWoken, untilReady, wakeCheck } from './openings.js';
+import { opening, orWoken, pathWithoutLinks, untilReady, wakeCheck } from './openings.js';
 import { errorCode, unwritable } from './system-error.js';
 
 /** Permissions of a new file, before the umask. */
@@ -176,9 +176,7 @@ export class ReplacementFile {
  * file have the same.
  */
 export async function replacedPath(path: string): Promise<string> {
-  const end = resolve(await realpath(path).catch(() => endOfLinks(path)));
-  const directory = await realpath(dirname(end)).catch(() => dirname(end));
-  return join(directory, basename(end));
+  return pathWithoutLinks(await endOfLinks(path));
 }
 
 /**

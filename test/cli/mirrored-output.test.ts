@@ -275,6 +275,68 @@ describe('-o DIR/ is refused', () => {
     expect(existsSync(join(it.path, 'out'))).toBe(false);
   });
 
+  test('over the table, a robots.txt, a file of agents or the report', async () => {
+    const it = place();
+    const compiled = await it.run('compile --robots-dir robots -o dir/urls.txt');
+    expect(compiled.code).toBe(0);
+    it.write('dir/records.ndjson', '{"host":"shop.example","robots":""}\n');
+    it.write('records.ndjson', `{"url":"${TEA}"}\n`);
+    it.write('dir/a.csv', '[{"token":"a-bot","purpose":"search"}]');
+    const before = new Map(filesBelow(it, 'dir').map((name) => [name, it.read(`dir/${name}`)]));
+    for (const [words, message] of [
+      [
+        '-a GPTBot --table dir/urls.txt -o dir/ a/urls.txt',
+        'dir/urls.txt would replace --table dir/urls.txt',
+      ],
+      [
+        '-a GPTBot --robots-dir dir/records.ndjson -o dir/ records.ndjson',
+        'would replace --robots-dir dir/records.ndjson',
+      ],
+      [
+        '-a @search --robots-dir robots --agents-file dir/a.csv -o dir/ a.csv',
+        'would replace --agents-file dir/a.csv',
+      ],
+      [
+        '-a @search --robots-dir robots --agents-file dir/a.csv -o dir/a.csv a.csv',
+        'would replace --agents-file dir/a.csv',
+      ],
+    ] as const) {
+      const { code, stderr } = await it.run(words.split(' '));
+      expect([code, words]).toEqual([2, words]);
+      expect(stderr).toContain(message);
+      const after = new Map(filesBelow(it, 'dir').map((name) => [name, it.read(`dir/${name}`)]));
+      expect(after).toEqual(before);
+    }
+    it.write('a.html', `${TEA}\n`);
+    const report = await it.run([...FILTER, '-o', 'new/', '--report', 'dir/a.html', 'a.html']);
+    expect(report.code).toBe(0);
+    const lost = await it.run([...FILTER, '-o', 'dir/', '--report', 'dir/a.html', 'a.html']);
+    expect(lost.code).toBe(2);
+    expect(lost.stderr).toContain('--report dir/a.html and an output in -o dir/ are one file');
+  });
+
+  test('for two outputs that a link makes one', async () => {
+    const it = place();
+    it.write('in/k=1/x/a.txt', `${TEA}\n`);
+    it.write('in/k=2/x/a.txt', `${CART}\n`);
+    it.write('out2/k=2/kept', '');
+    symlinkSync('k=2', join(it.path, 'out2/k=1'));
+    it.write('out2/b.csv', 'kept');
+    symlinkSync('b.csv', join(it.path, 'out2/a.csv'));
+    symlinkSync('d.csv', join(it.path, 'out2/c.csv'));
+    const namesIn = () => readdirSync(join(it.path, 'out2'), { recursive: true }).sort();
+    const before = namesIn();
+    for (const inputs of ['in/k=1/x/a.txt in/k=2/x/a.txt', 'a.csv b.csv', 'c.csv d.csv']) {
+      for (const name of inputs.split(' ')) {
+        if (!existsSync(join(it.path, name))) it.write(name, `url\n${TEA}\n`);
+      }
+      const { code, stderr } = await it.run([...FILTER, '-o', 'out2/', ...inputs.split(' ')]);
+      expect([code, inputs]).toEqual([2, inputs]);
+      expect(stderr).toContain(`${inputs.replace(' ', ' and ')} would both be written to out2/`);
+    }
+    expect([namesIn(), it.read('out2/b.csv')]).toEqual([before, 'kept']);
+  });
+
   test('where a file lies in the way, or shard is asked for', async () => {
     const it = place();
     it.write('file', 'kept');

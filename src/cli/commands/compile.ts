@@ -26,7 +26,7 @@ import {
   readingOf,
   reported,
 } from './compile-caches.js';
-import { outputCompressor, refuseSourceAsOutput } from './outputs.js';
+import { filesToKeep, outputCompressor, refuseSourceAsOutput } from './outputs.js';
 import { refuseSingleRobots } from './robots-source.js';
 
 export interface CompileOptions extends RobotsOptions {
@@ -52,8 +52,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     );
   }
   if (shards === undefined) {
-    const sources = robotsDir.map((path) => ({ option: '--robots-dir', path }));
-    refuseSourceAsOutput('-o', output, sources);
+    refuseSourceAsOutput('-o', output, filesToKeep({ ...options, robotsDir }));
   }
   const diagnostics = new Diagnostics(quiet);
   const agents = agent === undefined ? undefined : parseAgents(agent, profile);

@@ -29,9 +29,8 @@ import {
 } from '../report/statistics.js';
 import { formatCount } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
-import { robotsSources } from './filter-usage.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
-import { outputMode, reportForm } from './outputs.js';
+import { outputMode, reportForm, robotsSources } from './outputs.js';
 
 /** The parts of a run. */
 interface FilterRunParts {

@@ -13,7 +13,7 @@ import type { CountsLayout } from '../report/run-counts.js';
 import { checkUrlField } from './inputs.js';
 import {
   checkOutputFormat,
-  type NamedSource,
+  filesToKeep,
   outputDirectory,
   outputFile,
   outputFormat,
@@ -43,7 +43,7 @@ export async function checkFilterUsage(
   const output = outputFile(options);
   if (output !== undefined) {
     refuseDirectoryAsFile(output);
-    refuseSourceAsOutput('-o', output, robotsSources(options));
+    refuseSourceAsOutput('-o', output, filesToKeep(options));
   }
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
@@ -169,13 +169,7 @@ async function checkReport(
     }
   }
   refuseInputAsReport(report, files.length === 0 ? [STANDARD_INPUT] : files);
-  refuseSourceAsOutput('--report', report, robotsSources(options));
-}
-
-/** The table, or the caches, that decide the verdicts. */
-export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSource[] {
-  if (table !== undefined) return [{ option: '--table', path: table }];
-  return robotsDir.map((path) => ({ option: '--robots-dir', path }));
+  refuseSourceAsOutput('--report', report, filesToKeep(options));
 }
 
 /**

@@ -138,7 +138,7 @@ async function outputOf(
   const directory = outputDirectory(options);
   if (directory === undefined) return new SingleOutput(options);
   const { MirroredOutput } = await import('./mirrored-output.js');
-  return new MirroredOutput(directory, named, options, diagnostics);
+  return MirroredOutput.of(directory, named, options, diagnostics);
 }
 
 /**

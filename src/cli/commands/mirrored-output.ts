@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findExactStatus, STANDARD_INPUT } from '../../files/openings.js';
+import { replacedPath } from '../../files/replacement.js';
 import { makeDirectory, unwritable } from '../../files/system-error.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
@@ -15,7 +16,7 @@ import type { FilterOptions } from '../options.js';
 import { formatCount } from '../text.js';
 import { parquetOf, RecordFile, type RecordOutput } from './filter-output.js';
 import { isHidden, type NamedInput } from './inputs.js';
-import { nameForFormat, outputFormat } from './outputs.js';
+import { filesToKeep, nameForFormat, outputFormat, refuseSourceAsOutput } from './outputs.js';
 
 /**
  * One output for each input, each replaced when it is complete, or not at all. Outputs that are
@@ -35,21 +36,30 @@ export class MirroredOutput implements RecordOutput {
   readonly isReplacement = false;
   readonly descriptor = undefined;
 
+  private constructor(
+    directory: string,
+    format: ReturnType<typeof outputFormat>,
+    paths: readonly string[],
+  ) {
+    this.#directory = directory;
+    this.#format = format;
+    this.#paths = paths;
+  }
+
   /**
    * @param directory a path that ends with a slash
-   * @throws RobotsFilterError `usage` if an output has no name, the name of another output, or
-   *   would be read as an input or a robots.txt by the next run
+   * @throws RobotsFilterError `usage` if an output has no name, or would replace another output, an
+   *   input, or a file that the run reads or writes beside them
    */
-  constructor(
+  static async of(
     directory: string,
     inputs: readonly NamedInput[],
     options: FilterOptions,
     diagnostics: Diagnostics,
-  ) {
-    this.#directory = directory;
-    this.#format = outputFormat(options);
-    this.#paths = outputPaths(directory, inputs, options);
-    noteOthers(directory, this.#paths, diagnostics);
+  ): Promise<MirroredOutput> {
+    const paths = await outputPaths(directory, inputs, options);
+    noteOthers(directory, paths, diagnostics);
+    return new MirroredOutput(directory, outputFormat(options), paths);
   }
 
   get isParquet(): boolean {
@@ -135,22 +145,23 @@ function createDirectory(path: string): void {
  *
  * @throws RobotsFilterError `usage`
  */
-function outputPaths(
+async function outputPaths(
   directory: string,
   inputs: readonly NamedInput[],
   options: FilterOptions,
-): string[] {
+): Promise<string[]> {
   const files = new Map(inputs.map(({ path }) => [fileAt(path), path]));
+  const sources = filesToKeep(options);
   const inputOf = new Map<string, string>();
-  return inputs.map(({ path: input, place }) => {
+  const paths: string[] = [];
+  for (const { path: input, place } of inputs) {
     if (place === undefined) {
       throw usageError(
         `standard input and pipes have no name for an output in ${directory}. Name the output: -o ${directory}urls.txt`,
       );
     }
     const path = join(directory, nameForFormat(place, options.format));
-    // File systems of macOS and Windows make no difference between capitals and small letters.
-    const key = process.platform === 'linux' ? path : path.toLowerCase();
+    const key = await keyOf(path);
     const other = inputOf.get(key);
     if (other !== undefined) {
       throw usageError(
@@ -165,8 +176,23 @@ function outputPaths(
         `-o ${directory} would replace the input ${replaced}, and a run that ends early would leave some inputs and some outputs there. Name another directory`,
       );
     }
-    return path;
-  });
+    refuseSourceAsOutput(`-o ${directory}:`, path, sources);
+    paths.push(path);
+  }
+  const { report } = options;
+  if (report !== undefined && inputOf.has(await keyOf(report))) {
+    throw usageError(
+      `--report ${report} and an output in -o ${directory} are one file. Name another file`,
+    );
+  }
+  return paths;
+}
+
+/** What two paths of one output have in common, by links too. */
+async function keyOf(path: string): Promise<string> {
+  const whole = await replacedPath(path);
+  // File systems of macOS and Windows make no difference between capitals and small letters.
+  return process.platform === 'linux' ? whole : whole.toLowerCase();
 }
 
 /** What two names of one file have in common; undefined if there is no file. */

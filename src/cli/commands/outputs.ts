@@ -1,11 +1,16 @@
 /** Where a command writes: which file, in which format, and which files it must not replace. */
 
 import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { relative, sep } from 'node:path';
 import { isatty } from 'node:tty';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
-import { findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
+import {
+  findExactStatus,
+  isSameFile,
+  pathWithoutLinks,
+  STANDARD_INPUT,
+} from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import type { OutputMode } from '../../kernel/query.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
@@ -137,6 +142,21 @@ export interface NamedSource {
   readonly path: string;
 }
 
+type ReadOptions = Pick<FilterOptions, 'table' | 'robotsDir' | 'agentsFile'>;
+
+/** The table, or the caches, that decide the verdicts. */
+export function robotsSources({ table, robotsDir = [] }: ReadOptions): NamedSource[] {
+  if (table !== undefined) return [{ option: '--table', path: table }];
+  return robotsDir.map((path) => ({ option: '--robots-dir', path }));
+}
+
+/** What a command reads beside its inputs, and no output may replace. */
+export function filesToKeep(options: ReadOptions): NamedSource[] {
+  const { agentsFile } = options;
+  const agents = agentsFile === undefined ? [] : [{ option: '--agents-file', path: agentsFile }];
+  return [...robotsSources(options), ...agents];
+}
+
 /**
  * Refuses an output that would replace a source, or a file in a source directory. A table there may
  * be replaced, because it is not read as a robots.txt.
@@ -228,19 +248,8 @@ export function refuseOutputInInputs(output: string, inputs: readonly NamedInput
 
 /** The names that lead from a directory to a path; undefined if the path lies elsewhere. */
 function namesBelow(directory: string, path: string): string[] | undefined {
-  const names = relative(realPath(directory), realPath(path)).split(sep);
+  const names = relative(pathWithoutLinks(directory), pathWithoutLinks(path)).split(sep);
   return names[0] === '..' ? undefined : names;
-}
-
-/** A path without links, whose last names need not exist. */
-function realPath(path: string): string {
-  const whole = resolve(path);
-  try {
-    return realpathSync.native(whole);
-  } catch {
-    const parent = dirname(whole);
-    return parent === whole ? whole : join(realPath(parent), basename(whole));
-  }
 }
 
 function realPathOf(path: string): string | undefined {

@@ -71,11 +71,13 @@ describe('a damaged table is refused, with cause and remedy', () => {
     );
   });
 
-  it('each change of a single byte', () => {
+  it('each change of a single bit or of a whole byte, and any other version', () => {
     const copy = table.slice();
+    const values = Array.from({ length: 255 }, (_, index) => index + 1);
+    const bits = [1, 2, 4, 8, 16, 32, 64, 128, 255];
     for (let at = 0; at < copy.length; at++) {
       const original = copy[at] as number;
-      for (const change of [1, 0x80, 0xff]) {
+      for (const change of at === VERSION ? values : bits) {
         copy[at] = original ^ change;
         expect(refusal(copy).code).toBe('table');
       }

@@ -14,6 +14,7 @@ const ALONE = [
   'test/faults/killed-threads.test.ts',
   'test/fetch/broken.test.ts',
   'test/fetch/encodings.test.ts',
+  'test/fuzz/planted.test.ts',
   'test/linear/{hosts,lint,meters,robots-txt,verify}.test.ts',
   'test/pipeline/compile-threads.test.ts',
   'test/pipeline/input/json-records.test.ts',
@@ -21,6 +22,12 @@ const ALONE = [
   'test/workers/source-thread.test.ts',
   'test/workers/threads.test.ts',
 ];
+
+/**
+ * V8 spends more time on optimising binaryen and the metered kernel, which are WebAssembly, than a
+ * file of these saves by it.
+ */
+const UNOPTIMISED = ['--liftoff-only'];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -50,7 +57,16 @@ export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
       sequence: { sequencer: LongFirst },
       // vitest runs the projects in the order of their names.
       projects: [
-        { test: { name: 'alone', include: ALONE, exclude, isolate: true, ...timeouts } },
+        {
+          test: {
+            name: 'alone',
+            include: ALONE,
+            exclude,
+            isolate: true,
+            execArgv: UNOPTIMISED,
+            ...timeouts,
+          },
+        },
         {
           test: {
             name: 'shared',

@@ -127,6 +127,11 @@ describe('-h', () => {
 });
 
 describe('a --user-agent that no header can hold', () => {
+  const COMMANDS = [
+    ['fetch', '--robots-dir', 'store'],
+    ['--fetch', '--robots-dir', 'store', '--allow-private'],
+  ];
+
   test.each([
     ['My\nBot', 'Character 3 is U+000A;'],
     ['MyBot\r\nCookie: a', 'Character 6 is U+000D;'],
@@ -136,21 +141,24 @@ describe('a --user-agent that no header can hold', () => {
     ['', 'It is empty.'],
     ['(bot)', 'Begin with your product token'],
     ['1.0', 'no product token'],
-  ])('is refused before anything is read: %j', async (userAgent, reason) => {
+  ])('is refused: %j', async (userAgent, reason) => {
     const place = workplace();
-    for (const args of [
-      ['fetch', '--robots-dir', 'store'],
-      ['--fetch', '--robots-dir', 'store', '--allow-private'],
-    ]) {
-      // Standard input does not end.
-      const child = place.start([...args, '--user-agent', userAgent]);
-      const { code, text, stderr } = await ended(child);
+    for (const args of COMMANDS) {
+      const { code, text, stderr } = await place.run([...args, '--user-agent', userAgent]);
       expect({ code, text }).toEqual({ code: 2, text: '' });
       expect(stderr).toContain("'--user-agent <text>'");
       expect(stderr).toContain(reason);
       expect(stderr).toContain('such as MyBot/1.0');
       expect(isPrintable(stderr)).toBe(true);
       expect(place.names()).toEqual(['robots']);
+    }
+  });
+
+  test('is refused before anything is read', async ({ place }) => {
+    for (const args of COMMANDS) {
+      // Standard input does not end.
+      const { code } = await ended(place.start([...args, '--user-agent', '']));
+      expect(code).toBe(2);
     }
   });
 });

@@ -73,7 +73,7 @@ async function verdict(
     fetchReading: { now, unreachableAfter: options.unreachableAfter },
     onWarning: () => {},
   });
-  const { verdict, reason } = Table.from(layout.table()).verdict(url, 'anybot');
+  const { verdict, reason } = Table.from(layout.table()).verdict(url, 'bot');
   return `${verdict} ${reason}`;
 }
 

@@ -4,6 +4,7 @@ import {
   convertedUrl,
   readConverted,
 } from '../oracle/records.js';
+import { REASON_BITS } from '../src/kernel/layout.js';
 import { type QuerySettings, readFrames } from '../src/kernel/query.js';
 import { VERDICTS } from '../src/protocol/verdict.js';
 import { agree } from './fault.js';
@@ -67,7 +68,7 @@ function checkFrames(
   readFrames(frames, 1, ({ record, url, outcomes }) => {
     records += record.toString('latin1');
     const verdict = verdicts[index];
-    agree('frame: verdict', VERDICTS[(outcomes[0] ?? 0) >> 4], verdict);
+    agree('frame: verdict', VERDICTS[(outcomes[0] ?? 0) >> REASON_BITS], verdict);
     const expected = urls[index++];
     if (expected === undefined || (verdict === 'invalid' && url.length === 0)) return;
     agree('frame: URL', url.toString('latin1'), expected);

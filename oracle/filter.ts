@@ -57,7 +57,13 @@ type Reading =
 const REASONS: readonly Reason[] = [
   ...(['rule', 'no-rule', 'no-group', 'robots-txt', 'unavailable', 'unreachable'] as const),
   ...(['unknown-host', 'invalid-url', 'no-url', 'no-object', 'line-too-long', 'no-json'] as const),
-  ...(['over-budget', 'tab-in-line', 'nested-too-deep', 'return-in-line'] as const),
+  ...([
+    'over-budget',
+    'tab-in-line',
+    'nested-too-deep',
+    'return-in-line',
+    'before-first-capture',
+  ] as const),
 ];
 
 const LONG_NAMED = 10;

@@ -4,6 +4,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
+import { REASON_BITS } from '../src/kernel/layout.js';
 import type { Reason, Verdict } from '../src/protocol/verdict.js';
 import { charactersOf, escapeOf, STRIPPED, trimmed } from './bytes.js';
 
@@ -286,7 +287,7 @@ function readValues(output: string, hasVerdicts: boolean): ConvertedRow[] {
   for (let at = 0; at < bytes.length; ) {
     const end = at + 4 + bytes.readUInt32LE(at);
     const url = bytes.toString('latin1', at + 4, end);
-    const verdict = hasVerdicts ? VERDICTS[bytes.readUInt8(end) >> 4] : undefined;
+    const verdict = hasVerdicts ? VERDICTS[bytes.readUInt8(end) >> REASON_BITS] : undefined;
     rows.push({ url, verdict });
     at = end + (hasVerdicts ? 1 : 0);
   }

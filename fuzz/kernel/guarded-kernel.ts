@@ -9,6 +9,7 @@ import {
   MARGIN,
   MAX_BAD,
   OFFSET_BYTES,
+  REASON_BITS,
   RESULT_RANK,
   RUN_BAD_RECORD,
   RUN_DONE,
@@ -241,7 +242,7 @@ export class GuardedKernel {
     if (first === undefined || first !== second) {
       throw new Fault(`outcome ${first} or ${second}, depending on the bytes around`);
     }
-    const verdict = VERDICTS[first >> 4];
+    const verdict = VERDICTS[first >> REASON_BITS];
     const reason = REASONS[first & 15];
     if (verdict === undefined || reason === undefined) throw new Fault(`outcome ${first}`);
     return { verdict, reason };

@@ -2,7 +2,7 @@ import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 import { severalUrls } from '../../oracle/records.js';
 import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../../oracle/url.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { OFFSET_BYTES } from '../../src/kernel/layout.js';
+import { OFFSET_BYTES, REASON_BITS } from '../../src/kernel/layout.js';
 import { type Authority, canonicalHost } from '../../src/protocol/authority.js';
 import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { pieces, words } from '../../test/hostile/pieces.js';
@@ -110,8 +110,8 @@ function checkColumn(kernel: GuardedKernel, input: Uint8Array, { verdict, reason
   const column = Buffer.concat([new Uint8Array(offsets.buffer), ...values]);
   const query = kernel.ask({ format: 'offsets', conversion: 'outcomes' });
   const { output, lines } = kernel.run(query, column, OFFSET_BYTES * values.length);
-  const own = (VERDICTS.indexOf(verdict) << 4) | REASONS.indexOf(reason);
-  const empty = (VERDICTS.indexOf('invalid') << 4) | REASONS.indexOf('invalid-url');
+  const own = (VERDICTS.indexOf(verdict) << REASON_BITS) | REASONS.indexOf(reason);
+  const empty = (VERDICTS.indexOf('invalid') << REASON_BITS) | REASONS.indexOf('invalid-url');
   agree('the values of a column', lines, values.length);
   agree('their outcomes', output, String.fromCharCode(own, empty, own));
 }

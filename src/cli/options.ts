@@ -180,6 +180,16 @@ function moment(text: string): number {
   return time + span - 1;
 }
 
+/** Makes an option for a time of a table with histories, as `--as-of` is. */
+export function momentOption(flags: string, summary: string): Option {
+  return describedOption(
+    'Robots.txt',
+    flags,
+    summary,
+    'The date is in ISO 8601, as for --as-of. The table must have been compiled with --history. Without this option the newest robots.txt files count.',
+  ).argParser(moment);
+}
+
 /** Whether a text is YYYY-MM-DD, YYYY-MM-DDThh:mm or YYYY-MM-DDThh:mm:ss with digits. */
 function hasForm(whole: string, fraction: string | undefined): boolean {
   const { length } = whole;
@@ -439,8 +449,8 @@ export const shared = {
     describedOption(
       'Robots.txt',
       '--as-of <date>',
-      'Use only captures of WARC files up to this date or time (UTC).',
-      'The date is in ISO 8601: 2025-03-10, which includes that day, or 2025-03-10T12:00:00Z. For each robots.txt the latest of these captures counts.',
+      'Answer for this date or time (UTC), from older captures.',
+      'The date is in ISO 8601: 2025-03-10, which includes that day, or 2025-03-10T12:00:00Z. Of captures in WARC files, for each robots.txt the latest up to this time counts. A table must have been compiled with --history; an authority without a robots.txt up to this time is unknown.',
     ).argParser(moment),
 
   columns: (): Option[] =>

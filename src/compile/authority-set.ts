@@ -10,6 +10,7 @@ import {
 } from '../protocol/authority.js';
 import { MAX_HOST_BYTES, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../table/format.js';
 import { ByteStore, type HashKey, Uint32List } from './byte-store.js';
+import { Histories, type Version } from './histories.js';
 
 const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
   [SCHEME_HTTP, DEFAULT_PORTS.http],
@@ -71,6 +72,17 @@ export interface HostEntry {
   /** SCHEME_… bits. */
   readonly schemes: number;
   readonly authority: number;
+  /** The other authorities whose histories count here too. */
+  readonly others: readonly number[];
+}
+
+/** What an authority has of a scheme at a port: the newest date decides, then the claim. */
+interface Claim {
+  readonly claim: number;
+  /** Without histories the same for all. */
+  readonly date: number;
+  readonly authority: number;
+  readonly others: number[];
 }
 
 /** All authorities, sorted by key. So the authorities of a host are neighbours. */
@@ -140,6 +152,8 @@ export class AuthoritySet {
   revision = 0;
   /** Whether any file that was set has a date. */
   hasDates = false;
+  /** All files of each authority; `undefined` if only the last one counts. */
+  readonly #histories: Histories | undefined;
   /** The words of all authorities, WORDS for each. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
   /** Number of authorities that have a file. */
@@ -153,12 +167,16 @@ export class AuthoritySet {
   /**
    * @param robotsRecordOfBody the robots record of each body; may grow later
    * @param recordListOfBody the list of each body's other records, plus one, or 0; may grow later
+   * @param keepsHistories whether all files of an authority count, each from its date on; then each
+   *   file must have a date
    */
   constructor(
     robotsRecordOfBody: readonly number[],
     recordListOfBody: readonly number[],
     key: HashKey,
+    keepsHistories = false,
   ) {
+    this.#histories = keepsHistories ? new Histories() : undefined;
     this.#robotsRecordOfBody = robotsRecordOfBody;
     this.#recordListOfBody = recordListOfBody;
     this.keys = new ByteStore(key);
@@ -176,8 +194,14 @@ export class AuthoritySet {
    * @returns whether the file overrides an earlier one, for at least one scheme and port, because
    *   it came later
    */
-  set(authority: number, { body, source, sourceNumber, bodyBytes, date }: AuthorityFile): boolean {
+  set(authority: number, file: AuthorityFile): boolean {
+    const { body, source, sourceNumber, bodyBytes, date } = file;
     this.revision++;
+    if (this.#histories !== undefined) {
+      this.#histories.add(authority, file);
+      // The authority itself has the newest file.
+      if (authority < this.#filed && date < this.date(authority)) return false;
+    }
     const at = WORDS * authority;
     if (at >= this.#words.length) this.#grow();
     this.#words[at + WORD_BODY] = body;
@@ -189,7 +213,20 @@ export class AuthoritySet {
     const isNew = authority === this.#filed;
     if (isNew) this.#filed++;
     const overrides = this.#noteOrder(authority);
-    return !isNew || overrides;
+    return this.#histories === undefined && (!isNew || overrides);
+  }
+
+  /** Whether authorities have histories. */
+  get keepsHistories(): boolean {
+    return this.#histories !== undefined;
+  }
+
+  /** The versions of the robots.txt of an entry, by rising date; none without histories. */
+  versions({ authority, others }: HostEntry): readonly Version[] {
+    if (this.#histories === undefined) return [];
+    const robotsOf = (body: number): number => this.robotsOf(body);
+    const overrides = this.#tail(authority).scheme !== UNKNOWN_SCHEME;
+    return this.#histories.of(authority, { others, overrides, robotsOf });
   }
 
   /**
@@ -217,7 +254,12 @@ export class AuthoritySet {
 
   /** The robots record of the authority's body. */
   robots(authority: number): number {
-    return this.#robotsRecordOfBody[this.#word(authority, WORD_BODY)] as number;
+    return this.robotsOf(this.#word(authority, WORD_BODY));
+  }
+
+  /** The robots record of a body. */
+  robotsOf(body: number): number {
+    return this.#robotsRecordOfBody[body] as number;
   }
 
   /** The list of the body's other records plus one; 0 if it has none. */
@@ -296,48 +338,59 @@ export class AuthoritySet {
   /**
    * The entries of a host whose authorities are `sorted[low]` to `sorted[high - 1]`, by port and
    * scheme. If two authorities claim a scheme at a port, the one with a scheme wins, otherwise the
-   * one that got its file last.
+   * one that got its file last; with histories the one that has the newest file.
    */
   entriesOf(sorted: Int32Array, low: number, high: number): HostEntry[] {
     if (high - low === 1) {
       const authority = sorted[low] as number;
       const { scheme, port } = this.#tail(authority);
-      if (port === undefined) return [{ port: 0, schemes: scheme || ASSUMED_SCHEMES, authority }];
+      const schemes = scheme || ASSUMED_SCHEMES;
+      if (port === undefined) return [{ port: 0, schemes, authority, others: [] }];
     }
-    const claims = new Map<number, { claim: number; authority: number }>();
+    const claims = new Map<number, Claim>();
     for (let index = low; index < high; index++) {
       const authority = sorted[index] as number;
       const { scheme, port } = this.#tail(authority);
-      const claim = scheme === UNKNOWN_SCHEME ? (this.#orders?.get(authority) ?? 0) : NAMED_SCHEME;
+      const isNamed = scheme !== UNKNOWN_SCHEME;
+      const claim = isNamed ? NAMED_SCHEME : (this.#orders?.get(authority) ?? 0);
+      const date = isNamed || this.#histories === undefined ? NAMED_SCHEME : this.date(authority);
       for (const [bit, defaultPort] of SCHEMES) {
         if (((scheme === UNKNOWN_SCHEME ? ASSUMED_SCHEMES : scheme) & bit) === 0) continue;
         const effectivePort = port === undefined || port === defaultPort ? 0 : port;
         const place = effectivePort * 8 + bit;
         const other = claims.get(place);
-        if (other === undefined || other.claim < claim) claims.set(place, { claim, authority });
+        if (other === undefined) {
+          claims.set(place, { claim, date, authority, others: [] });
+        } else if (other.date < date || (other.date === date && other.claim < claim)) {
+          const others = [...other.others, other.authority];
+          claims.set(place, { claim, date, authority, others });
+        } else {
+          other.others.push(authority);
+        }
       }
     }
     const places = [...claims.keys()].sort((a, b) => a - b);
     const entries: HostEntry[] = [];
     for (const place of places) {
-      const { authority } = claims.get(place) as { authority: number };
+      const { authority, others } = claims.get(place) as Claim;
       const port = place >> 3;
       const schemes = place & 7;
       const last = entries.at(-1);
-      if (
-        last !== undefined &&
-        last.port === port &&
-        this.#haveSameFile(last.authority, authority)
-      ) {
+      const entry = { port, schemes, authority, others };
+      if (last !== undefined && last.port === port && this.#haveSameFile(last, entry)) {
         entries[entries.length - 1] = { ...last, schemes: last.schemes | schemes };
       } else {
-        entries.push({ port, schemes, authority });
+        entries.push(entry);
       }
     }
     return entries;
   }
 
-  #haveSameFile(a: number, b: number): boolean {
+  #haveSameFile(one: HostEntry, other: HostEntry): boolean {
+    const [a, b] = [one.authority, other.authority];
+    if (this.#histories !== undefined) {
+      return a === b && one.others.length === 0 && other.others.length === 0;
+    }
     return (
       this.robots(a) === this.robots(b) &&
       this.recordList(a) === this.recordList(b) &&

@@ -38,6 +38,11 @@ export interface CompileOptions {
    * 2.2.4), and when each file was fetched. Default false. Verdicts do not depend on it.
    */
   readonly records?: boolean | undefined;
+  /**
+   * Whether the table keeps all robots.txt files of each authority, each in force from its date on;
+   * files without a date are left out. Default false: the last one counts.
+   */
+  readonly history?: boolean | undefined;
 }
 
 /** A compiled body. */

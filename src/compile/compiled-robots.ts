@@ -285,6 +285,11 @@ export interface RobotsDetails {
   readonly date?: number | undefined;
 }
 
+/** The data of a version in a history. From one that is `unknown` on, nothing is known. */
+export interface VersionDetails extends Omit<RobotsDetails, 'access'> {
+  readonly access?: AccessResult | 'unknown' | undefined;
+}
+
 const SECOND = 1000;
 const MAX_SECONDS = 0xffff_ffff;
 
@@ -295,6 +300,6 @@ export function secondsOf(date: number | undefined): number {
 }
 
 /** The access result of a robots.txt. */
-export function accessOf({ status, access }: RobotsDetails): AccessResult {
+export function accessOf({ status, access }: VersionDetails): AccessResult | 'unknown' {
   return access ?? accessResultOf(status);
 }

@@ -2,14 +2,18 @@
 
 import { Buffer } from 'node:buffer';
 import {
+  AUTHORITY_HISTORY,
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
   ENTRY_AUTHORITY,
-  ENTRY_BYTES,
   ENTRY_FORM,
   ENTRY_SCHEMES,
+  HISTORY_AUTHORITY,
+  HISTORY_VERSION_BYTES,
+  HISTORY_VERSIONS,
   HOST_AUTHORITY,
+  HOST_DATED,
   HOST_FORM,
   HOST_NUMBERED,
   HOST_NUMBERED_NAME,
@@ -21,6 +25,7 @@ import {
   SCHEME_HTTPS,
   SOURCE_WITH_NUMBER,
 } from '../table/format.js';
+import { entryBytesOf } from '../table/places.js';
 import type { AuthoritySet, HostEntry, HostNames, SortedAuthorities } from './authority-set.js';
 import { type ByteStore, PREFETCHED } from './byte-store.js';
 
@@ -102,7 +107,7 @@ export class HostRecords {
     for (let host = 0; host < this.count; host++) {
       const low = this.#first[host] as number;
       const isAlone = (this.#first[host + 1] as number) - low === 1;
-      if (!isAlone || isPlain[low] === 0) {
+      if (!isAlone || isPlain[low] === 0 || this.#authorities.keepsHistories) {
         this.#addEntries(host, needed);
         continue;
       }
@@ -123,21 +128,31 @@ export class HostRecords {
       entries.length = MAX_HOST_AUTHORITIES;
     }
     const { authority } = entries[0] as HostEntry;
-    if (isPlain(entries)) {
+    if (isPlain(entries) && !authorities.keepsHistories) {
       const robots = authorities.robots(authority);
       this.#addOnly(host, robots, authorities.source(authority), needed);
       this.#onlySourceNumber[host] = authorities.sourceNumber(authority);
       return;
     }
+    const form = authorities.keepsHistories ? HOST_DATED : HOST_SEVERAL;
+    let bytes = HOST_SEVERAL_NAME + this.names.length(host) + entryBytesOf(form) * entries.length;
     for (const entry of entries) {
+      this.authorityCount++;
       this.#need(authorities.robots(entry.authority), authorities.source(entry.authority), needed);
+      if (form !== HOST_DATED) continue;
+      const versions = authorities.versions(entry);
+      bytes += historyBytes(versions);
+      for (const { body, source } of versions) {
+        this.#need(authorities.robotsOf(body), source, needed);
+      }
     }
     this.firstRobots[host] = needed.start(authorities.robots(authority));
-    this.#bytes[host] = HOST_SEVERAL_NAME + this.names.length(host) + ENTRY_BYTES * entries.length;
+    this.#bytes[host] = bytes;
   }
 
   /** Adds a host by the record and the source of its only authority. */
   #addOnly(host: number, robots: number, source: number, needed: OffsetMap): void {
+    this.authorityCount++;
     this.#need(robots, source, needed);
     this.firstRobots[host] = needed.start(robots);
     this.#onlySource[host] = source;
@@ -145,7 +160,6 @@ export class HostRecords {
   }
 
   #need(robots: number, source: number, needed: OffsetMap): void {
-    this.authorityCount++;
     needed.place(robots, needed.count);
     if (this.#sourceOffsets.place(source, this.sourceBytes)) {
       this.sourceBytes += this.#sources.length(source);
@@ -209,19 +223,35 @@ export class HostRecords {
       return;
     }
     const entries = this.#entries(host);
-    bytes[at + HOST_FORM] = HOST_SEVERAL;
+    const form = authorities.keepsHistories ? HOST_DATED : HOST_SEVERAL;
+    bytes[at + HOST_FORM] = form;
     out.setUint16(at + HOST_AUTHORITY, entries.length, true);
     this.names.write(host, bytes, at + HOST_SEVERAL_NAME);
     let entry = at + HOST_SEVERAL_NAME + length;
-    for (const { port, schemes, authority } of entries) {
+    let history = entry + entryBytesOf(form) * entries.length;
+    for (const each of entries) {
+      const { port, schemes, authority } = each;
       out.setUint16(entry, port, true);
       bytes[entry + ENTRY_SCHEMES] = schemes;
-      bytes[entry + ENTRY_FORM] = HOST_SEVERAL;
+      bytes[entry + ENTRY_FORM] = form;
       const place = entry + ENTRY_AUTHORITY;
       writeAuthority(place, authorities.robots(authority), authorities.source(authority));
       out.setUint32(place + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
       out.setUint32(place + AUTHORITY_HOST, chunk.start + at, true);
-      entry += ENTRY_BYTES;
+      entry += entryBytesOf(form);
+      if (form !== HOST_DATED) continue;
+      out.setUint32(place + AUTHORITY_HISTORY, chunk.start + history, true);
+      const versions = authorities.versions(each);
+      out.setUint32(history, versions.length, true);
+      let version = history + HISTORY_VERSIONS;
+      for (const { date, body, source, sourceNumber } of versions) {
+        out.setUint32(version, date, true);
+        const own = version + HISTORY_AUTHORITY;
+        writeAuthority(own, authorities.robotsOf(body), source);
+        out.setUint32(own + AUTHORITY_NUMBER, sourceNumber, true);
+        version += HISTORY_VERSION_BYTES;
+      }
+      history = version;
     }
   }
 
@@ -237,7 +267,7 @@ export class HostRecords {
     let offset = HOST_SEVERAL_NAME + this.names.length(host) + ENTRY_AUTHORITY;
     for (const { authority } of this.#entries(host)) {
       visit(authority, offset);
-      offset += ENTRY_BYTES;
+      offset += entryBytesOf(this.#authorities.keepsHistories ? HOST_DATED : HOST_SEVERAL);
     }
   }
 
@@ -258,6 +288,11 @@ export class HostRecords {
     const entries = this.#authorities.entriesOf(this.#sorted, low, high);
     return entries.length > MAX_HOST_AUTHORITIES ? entries.slice(0, MAX_HOST_AUTHORITIES) : entries;
   }
+}
+
+/** Bytes of a history. */
+function historyBytes(versions: readonly unknown[]): number {
+  return HISTORY_VERSIONS + HISTORY_VERSION_BYTES * versions.length;
 }
 
 /** The sources section: each source is a piece. */

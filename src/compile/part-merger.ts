@@ -84,6 +84,10 @@ export class PartMerger {
     }
     for (let at = start; at < end; at += ENTRY_WORDS) {
       const word = (index: number): number => entries[at + index] as number;
+      if (this.#contents.keepsHistories && word(ENTRY_DATE) === 0) {
+        this.#contents.undated++;
+        continue;
+      }
       const template = sources.addAt(
         this.#sourceChunks[word(ENTRY_SOURCE)] as number,
         word(ENTRY_SOURCE + 1),

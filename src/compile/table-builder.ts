@@ -45,6 +45,7 @@ const OPTIONS: OptionKinds<TableBuilderOptions> = {
   maxBytes: 'number',
   agents: 'other',
   records: 'boolean',
+  history: 'boolean',
   onWarning: 'function',
 };
 const DETAILS: OptionKinds<RobotsDetails> = {

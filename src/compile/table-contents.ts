@@ -5,7 +5,7 @@ import type { Authority } from '../protocol/authority.js';
 import type { WarningCode } from '../protocol/robots-file.js';
 import type { Profile } from '../protocol/verdict.js';
 import { displaySource } from '../table/display-text.js';
-import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from '../table/format.js';
+import { ACCESS_UNAVAILABLE, ACCESS_UNKNOWN, ACCESS_UNREACHABLE } from '../table/format.js';
 import { AuthoritySet, authorityKey, checkAuthority } from './authority-set.js';
 import { type CompileOptions, keptTokens } from './body-compiler.js';
 import { ByteStore, drawKey, Uint32List } from './byte-store.js';
@@ -13,6 +13,7 @@ import { CompiledRobots, secondsOf } from './compiled-robots.js';
 import { TableLayout } from './table-layout.js';
 import {
   BODY_UNAVAILABLE,
+  BODY_UNKNOWN,
   BODY_UNREACHABLE,
   FIRST_BODY,
   SourceTemplates,
@@ -61,8 +62,8 @@ export class TableContents {
    */
   readonly robotsRecords: number[] = [];
   /** The list of each body's other records, plus one, or 0; a hole until the list arrives. */
-  readonly recordLists: number[] = [0, 0];
-  readonly authorities = new AuthoritySet(this.robotsRecords, this.recordLists, this.key);
+  readonly recordLists: number[] = [0, 0, 0];
+  readonly authorities: AuthoritySet;
   /** Templates of the sources: see SourceTemplates. */
   readonly sources = new ByteStore(this.key);
   /** The warning codes of each body that has any. */
@@ -71,6 +72,10 @@ export class TableContents {
   readonly #templates = new SourceTemplates();
   /** Whether the table keeps other records and dates. */
   readonly keepsRecords: boolean;
+  /** Whether the table keeps all files of each authority. */
+  readonly keepsHistories: boolean;
+  /** Files that were left out, because a table with histories needs their dates. */
+  undated = 0;
   files = 0;
   bytes = 0;
   replaced = 0;
@@ -79,8 +84,12 @@ export class TableContents {
     this.profile = options.profile ?? 'rfc9309';
     this.kept = keptTokens(options);
     this.keepsRecords = options.records ?? false;
+    this.keepsHistories = options.history ?? false;
+    const { robotsRecords, recordLists, key, keepsHistories } = this;
+    this.authorities = new AuthoritySet(robotsRecords, recordLists, key, keepsHistories);
     this.robotsRecords[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
     this.robotsRecords[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
+    this.robotsRecords[BODY_UNKNOWN] = this.compiled.addAccessResult(ACCESS_UNKNOWN);
   }
 
   /**
@@ -91,6 +100,13 @@ export class TableContents {
   addEntry(authority: Authority, { body, bodyBytes, source, date }: AddedFile): void {
     checkAuthority(authority, source);
     const { authorities, sources } = this;
+    const seconds = this.keepsRecords || this.keepsHistories ? secondsOf(date) : 0;
+    this.files++;
+    this.bytes += bodyBytes;
+    if (this.keepsHistories && seconds === 0) {
+      this.undated++;
+      return;
+    }
     this.#templates.split(displaySource(source), authority.host);
     const template = sources.add(this.#templates.template);
     const entry = authorities.keys.add(authorityKey(authority));
@@ -103,11 +119,9 @@ export class TableContents {
       source: template,
       sourceNumber: number,
       bodyBytes,
-      date: this.keepsRecords ? secondsOf(date) : 0,
+      date: seconds,
     });
     if (overrides) this.replaced++;
-    this.files++;
-    this.bytes += bodyBytes;
   }
 
   /**

@@ -49,6 +49,7 @@ import {
   SECTION_SOURCES,
   TAIL_BYTES,
   VERSION,
+  VERSION_WITHOUT_HISTORIES,
 } from '../table/format.js';
 import { bucketOf, tagOf } from '../table/places.js';
 import type { AuthoritySet, HostNames } from './authority-set.js';
@@ -174,7 +175,8 @@ export class TableLayout {
     const out = new DataView(this.header.buffer);
     out.setUint32(0, MAGIC_LOW, true);
     out.setUint32(4, MAGIC_HIGH, true);
-    out.setUint32(HEADER_VERSION, VERSION, true);
+    const version = authorities.keepsHistories ? VERSION : VERSION_WITHOUT_HISTORIES;
+    out.setUint32(HEADER_VERSION, version, true);
     out.setUint32(HEADER_PROFILE, PROFILES.indexOf(contents.profile), true);
     out.setUint32(HEADER_LENGTH, this.length, true);
     out.setUint32(HEADER_FLAGS, contents.kept === undefined ? 0 : FLAG_REDUCED, true);

@@ -22,7 +22,12 @@ import {
   hashBytes,
   type StoreGrowth,
 } from './byte-store.js';
-import { accessOf, type CompiledGrowth, type RobotsDetails, secondsOf } from './compiled-robots.js';
+import {
+  accessOf,
+  type CompiledGrowth,
+  secondsOf,
+  type VersionDetails,
+} from './compiled-robots.js';
 import { writeNumber } from './host-records.js';
 
 /**
@@ -42,7 +47,9 @@ export const ENTRY_DATE = 11;
 /** Numbers of bodies that were not fetched; the distinct fetched bodies follow. */
 export const BODY_UNAVAILABLE = 0;
 export const BODY_UNREACHABLE = 1;
-export const FIRST_BODY = 2;
+/** In histories alone: from then on nothing is known. */
+export const BODY_UNKNOWN = 2;
+export const FIRST_BODY = 3;
 
 /** In place of the number of a robots record: another builder has claimed the body. */
 export const COMPILED_ELSEWHERE = 0xffff_ffff;
@@ -119,7 +126,7 @@ export class PartBuilder {
     this.#strings = new ByteChunks(shared);
     this.#key = key;
     this.#claims = claims;
-    this.#keepsDates = options.records ?? false;
+    this.#keepsDates = (options.records ?? false) || (options.history ?? false);
     this.#onWarning = onWarning;
   }
 
@@ -129,7 +136,7 @@ export class PartBuilder {
   }
 
   /** Adds a file: see `TableBuilder.add`. */
-  add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
+  add(authority: Authority, body: Uint8Array, details: VersionDetails): void {
     checkAuthority(authority, details.source);
     // Steps that can throw come first: an entry is added whole or not at all.
     const number = this.#numberOf(body, details);
@@ -195,10 +202,11 @@ export class PartBuilder {
   }
 
   /** The number of a file's body, which is compiled if it is new. */
-  #numberOf(body: Uint8Array, details: RobotsDetails): number {
+  #numberOf(body: Uint8Array, details: VersionDetails): number {
     const access = accessOf(details);
     if (access === 'unavailable') return BODY_UNAVAILABLE;
     if (access === 'unreachable') return BODY_UNREACHABLE;
+    if (access === 'unknown') return BODY_UNKNOWN;
     const known = this.#bodies.digests.count;
     const digest = digestOf(body);
     const index = this.#bodies.digests.add(digest);

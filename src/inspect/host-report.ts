@@ -99,6 +99,48 @@ export function* authorityLines(
   }
 }
 
+/** A version of the robots.txt of an authority, and what it says to agents. */
+export interface VersionReport {
+  /** From when on it is in force, in seconds since 1970. */
+  readonly since: number;
+  readonly authority: TableAuthority;
+  readonly asked: readonly AskedAgent[];
+}
+
+/** Describes the versions of one authority of a host for people, one a line. */
+export function* historyLines(
+  host: TableHost,
+  authority: TableAuthority,
+  versions: readonly VersionReport[],
+): Iterable<string> {
+  yield authorityNames(host, authority);
+  const access = Math.max(...versions.map(({ authority }) => authority.accessResult.length));
+  for (const { since, authority, asked } of versions) {
+    const words = asked.map(({ name, summary }) => `${name}: ${describe(summary)}`);
+    const parts = [authority.accessResult.padEnd(access), ...words, authority.source];
+    yield `  ${isoSeconds(since)}  ${parts.join('  ')}`;
+  }
+}
+
+/** Describes a version of one authority of a host as the members of a JSON object. */
+export function versionJson(
+  { host }: TableHost,
+  { since, authority, asked }: VersionReport,
+  next: VersionReport | undefined,
+): Readonly<Record<string, unknown>> {
+  const { schemes, port, accessResult, source } = authority;
+  return {
+    host,
+    schemes,
+    port: port ?? null,
+    since: isoSeconds(since),
+    until: next === undefined ? null : isoSeconds(next.since),
+    access: accessResult,
+    source: JSON.parse(`"${source}"`),
+    agents: asked.map(({ name, summary }) => ({ agent: name, ...summaryJson(summary) })),
+  };
+}
+
 /** Describes one authority of a host as the members of a JSON object. */
 export function authorityJson(
   view: TableView,
@@ -121,11 +163,7 @@ export function authorityJson(
       const { crawlDelay, preferences } = recordsFor(records, summary.tokens);
       return {
         agent: name,
-        allowed: summary.reach,
-        group: summary.tokens,
-        rules: summary.rules,
-        root: summary.rootAllowed ? 'allow' : 'deny',
-        rootLine: summary.rootLine ?? null,
+        ...summaryJson(summary),
         crawlDelay: crawlDelay ?? null,
         preferences,
       };
@@ -161,6 +199,16 @@ function recordsOfGroup(
   return records.filter((record) =>
     record.productTokens?.some((token) => productTokens.includes(token)),
   );
+}
+
+function summaryJson({ reach, tokens, rules, rootAllowed, rootLine }: AgentSummary): object {
+  return {
+    allowed: reach,
+    group: tokens,
+    rules,
+    root: rootAllowed ? 'allow' : 'deny',
+    rootLine: rootLine ?? null,
+  };
 }
 
 function describe({ reach, tokens, rootAllowed, rootLine }: AgentSummary): string {

@@ -52,11 +52,11 @@ export class TableAudit {
    * @param robots offset of the record
    * @throws RobotsFilterError `table` if the table is damaged
    */
-  summaries(robots: number, access: AccessResult): readonly AgentSummary[] {
+  summaries(robots: number, access: AccessResult | 'unknown'): readonly AgentSummary[] {
     const shard = this.#view.shardAt(robots);
     const agents = this.#agentsIn(shard);
     if (access === 'unavailable') return agents.map(() => EVERYTHING);
-    if (access === 'unreachable') return agents.map(() => NOTHING);
+    if (access === 'unreachable' || access === 'unknown') return agents.map(() => NOTHING);
     // Most agents have the groups of *, and share their summary.
     let ofAny: AgentSummary | undefined;
     return agents.map((links) => {

@@ -99,6 +99,13 @@ export class HostAnswers {
 
   /** @throws RobotsFilterError `usage` if the table has no records */
   requireRecords(): void {
+    if (this.#view.isOfThePast) {
+      const remedy = 'Ask the table itself, not what at() returned';
+      throw new RobotsFilterError(
+        'usage',
+        `${this.#name} keeps crawl-delays, sitemaps and preferences of the newest robots.txt alone. ${remedy}`,
+      );
+    }
     if (!this.#view.hasRecords) {
       throw new RobotsFilterError(
         'usage',

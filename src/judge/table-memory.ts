@@ -2,6 +2,7 @@
 
 import { checksum } from '../kernel/hashes.js';
 import { Arena, createMemory } from '../kernel/kernel.js';
+import { LATEST } from '../kernel/layout.js';
 import type { QueryTable } from '../kernel/query.js';
 import type { Profile } from '../protocol/verdict.js';
 import { checkHeader, damagedTable, SECTION_NAMES, type TableHeader } from '../table/check.js';
@@ -14,7 +15,7 @@ import {
   HEADER_SECTIONS,
   SECTION_BUCKETS,
   TAIL_BYTES,
-  VERSION,
+  VERSION_WITHOUT_HISTORIES,
 } from '../table/format.js';
 import type { Manifest } from '../table/manifest.js';
 import { SHARD_SPAN, ShardView } from '../view/shard-view.js';
@@ -82,6 +83,26 @@ export interface TableMemory {
   readonly shards: readonly (PlacedShard | undefined)[];
   /** The memories of the shards, in order: several if one has no room for all. */
   readonly banks: readonly Bank[];
+  /** The time for which the table answers, in seconds since 1970. Default: the newest counts. */
+  readonly time?: number | undefined;
+}
+
+/**
+ * Seconds since 1970 in which a table is asked: a time before 1970 comes before every capture, and
+ * one after 2106 after all of them.
+ */
+export function secondsOfTime(milliseconds: number): number {
+  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LATEST - 1);
+}
+
+/**
+ * The table as it answers for a time: each authority has the robots.txt that was in force then. Its
+ * memory is the same.
+ *
+ * @param time in seconds since 1970
+ */
+export function tableAt(table: TableMemory, time: number): TableMemory {
+  return { ...table, view: table.view.at(time), time };
 }
 
 /** The table of some shards; those that share a memory follow one another. */
@@ -209,7 +230,7 @@ export function emptyTable(profile: Profile): TableMemory {
   words.setUint32(HEADER_SECTIONS + 4 * SECTION_BUCKETS, start, true);
   const sections = SECTION_NAMES.map((section) => [section, { start, end }]);
   return onlyShard(memory, bytes, 'the table', {
-    version: VERSION,
+    version: VERSION_WITHOUT_HISTORIES,
     profile,
     length: end,
     checksum: 0,

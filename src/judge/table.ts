@@ -15,10 +15,18 @@ import type { Preferences } from '../protocol/preferences.js';
 import type { Rule } from '../protocol/robots-file.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
 import type { Profile, Verdict } from '../protocol/verdict.js';
+import { VERSION_WITHOUT_HISTORIES } from '../table/format.js';
 import type { VerifiedTable } from '../verify/verify-table.js';
 import { HostAnswers } from './host-records.js';
 import { readTable } from './open-table.js';
-import { type PlacedShard, placeTable, queryTablesIn, type TableMemory } from './table-memory.js';
+import {
+  type PlacedShard,
+  placeTable,
+  queryTablesIn,
+  secondsOfTime,
+  type TableMemory,
+  tableAt,
+} from './table-memory.js';
 
 export type { TableMemory } from './table-memory.js';
 
@@ -108,6 +116,28 @@ export class Table {
     // Loaded on demand, because most runs verify no table.
     const { verifyTable } = await import('../verify/verify-table.js');
     return verifyTable(this.#memory.shards, this.#name);
+  }
+
+  /**
+   * The table as it was at a time, in the same memory: each authority has the robots.txt that was
+   * in force then. The verdict is `unknown`, with the reason `before-first-capture`, if the table
+   * has only later ones. Other records are kept of the newest robots.txt alone.
+   *
+   * @param time a date, or milliseconds since 1970
+   * @throws RobotsFilterError `usage` for a table without histories (see `CompileOptions.history`),
+   *   and for anything that is no time
+   */
+  at(time: Date | number): Table {
+    const milliseconds = time instanceof Date ? time.getTime() : time;
+    if (typeof milliseconds !== 'number' || Number.isNaN(milliseconds)) {
+      const remedy = 'Pass a Date, or milliseconds since 1970';
+      throw new RobotsFilterError('usage', `the time is ${shownValue(time)}. ${remedy}`);
+    }
+    if (this.#memory.header.version <= VERSION_WITHOUT_HISTORIES) {
+      const remedy = 'Compile it with { history: true }, or on the command line with --history';
+      throw new RobotsFilterError('usage', `${this.#name} has no histories. ${remedy}`);
+    }
+    return new Table(tableAt(this.#memory, secondsOfTime(milliseconds)), this.#name);
   }
 
   /** The profile that the table was compiled for, under which it answers. */
@@ -344,6 +374,7 @@ export class TableJudge {
         anyHost: 0,
         tokenNumber: (token: string) => shard.view.tokenNumber(token),
         shards: queryTablesIn(bank, shards),
+        at: memory.time,
         checkAgent,
       };
       return { session: new Session(bank.arena), target };

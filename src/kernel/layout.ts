@@ -14,7 +14,7 @@ const LONG = 8;
 const PAIR = 8;
 export const CACHE_LINE = 64;
 
-// ---- Outcomes: `verdict << 4 | reason`, one byte
+// ---- Outcomes: `verdict << REASON_BITS | reason`, one byte
 
 export const ALLOW = 0;
 export const DENY = 1;
@@ -38,8 +38,11 @@ export const REASON_OVER_BUDGET = 12;
 export const REASON_TAB_IN_LINE = 13;
 export const REASON_NESTED_TOO_DEEP = 14;
 export const REASON_RETURN_IN_LINE = 15;
-export const REASONS = 16;
-export const OUTCOMES = 64;
+export const REASON_BEFORE_FIRST_CAPTURE = 16;
+export const REASONS = 17;
+export const REASON_BITS = 5;
+export const REASON_MASK = 31;
+export const OUTCOMES = VERDICTS << REASON_BITS;
 
 // ---- Task: one batch of lines, written by the thread that runs it
 
@@ -193,8 +196,16 @@ export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
  * there, REMEMBERED_…. 0 to remember nothing. Threads share the words: all write the same values.
  */
 export const QUERY_REMEMBERED = QUERY_CRC + WORD;
+/**
+ * The time for which robots.txt files are looked up, in seconds since 1970, or LATEST. The host may
+ * change it between two inputs, unless something is remembered.
+ */
+export const QUERY_AT = QUERY_REMEMBERED + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_REMEMBERED + WORD;
+export const QUERY_FRAGMENTS = QUERY_AT + WORD;
+
+/** The time after which no robots.txt was captured. */
+export const LATEST = 0xffff_ffff;
 
 /** The host has several authorities, or the agent several groups: they are looked up each time. */
 export const REMEMBERED_NOTHING = 1;
@@ -415,12 +426,14 @@ export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG -
 
 /**
  * The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. A
- * number has HOST_COUNTS_BITS bits. Above them is a bit for each reason that some of the URLs had.
+ * number has HOST_COUNTS_BITS bits. Above them is a bit for each reason that some of the URLs had:
+ * of the first HOST_COUNTS_REASONS, since the others come without a robots.txt.
  */
 export const HOST_COUNTS_ALLOW = 0;
 export const HOST_COUNTS_DENY = HOST_COUNTS_ALLOW + LONG;
 export const HOST_COUNTS_BYTES = HOST_COUNTS_DENY + LONG;
 export const HOST_COUNTS_BITS = 48;
+export const HOST_COUNTS_REASONS = 16;
 
 /**
  * The counters of rules: a hash table with linear probing, which doubles when it fills. First the

@@ -53,6 +53,7 @@ import {
   FRAME_RECORD,
   FRAME_URL,
   HOST_COUNTS_BYTES,
+  LATEST,
   MARGIN,
   MAX_AGENTS,
   OUTCOMES,
@@ -65,6 +66,7 @@ import {
   QUERY_AGENT_COUNT,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
+  QUERY_AT,
   QUERY_BYTES,
   QUERY_COLUMN,
   QUERY_CONVERSION,
@@ -384,6 +386,7 @@ export function encodeQuery(
   block.word(QUERY_COLUMN, settings.column ?? 0);
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
   block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
+  block.word(QUERY_AT, settings.at ?? LATEST);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -479,6 +482,10 @@ export interface QuerySettings {
    * table; 0, the default, to keep nothing.
    */
   readonly remembered?: number | undefined;
+  /**
+   * The time for which robots.txt files are looked up, in seconds since 1970. Default: LATEST.
+   */
+  readonly at?: number | undefined;
   /**
    * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
    */
@@ -683,7 +690,7 @@ export interface Frame {
   readonly record: Buffer;
   /** Empty if the record has none. */
   readonly url: Buffer;
-  /** `verdict << 4 | reason` of each agent. */
+  /** `verdict << REASON_BITS | reason` of each agent. */
   readonly outcomes: Buffer;
 }
 

@@ -25,6 +25,7 @@ import {
   CHAIN_BYTES,
   CHAIN_TOKEN,
   GROUPS_LINK,
+  LATEST,
   LINE_BYTES,
   LINE_OUTCOME,
   LINE_QUERY,
@@ -34,7 +35,10 @@ import {
   OFFSET_BYTES,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
+  QUERY_AT,
   QUERY_TABLE,
+  REASON_BITS,
+  REASON_MASK,
   RESULT_BYTES,
   RESULT_GROUPS,
   RESULT_LINE,
@@ -99,6 +103,8 @@ export interface JudgeTarget {
   readonly shards?: readonly (QueryTable | undefined)[];
   /** Number of shards, if the outcomes are the shards of hosts and not verdicts. */
   readonly addedShards?: number | undefined;
+  /** The time for which the target answers: see QuerySettings. */
+  readonly at?: number | undefined;
   /** @throws RobotsFilterError `usage` if the rules cannot answer for the agent */
   checkAgent(agent: Agent): void;
 }
@@ -148,9 +154,9 @@ const COLUMN_OUTPUT = 256 * 1024;
 /** Reasons that only a line can have: its URL is judged alone. */
 const REASONS_OF_LINES: readonly Reason[] = ['tab-in-line', 'return-in-line', 'line-too-long'];
 
-/** The verdict of each outcome, `verdict << 4 | reason`; `undefined` for a reason of lines. */
+/** The verdict of each outcome, `verdict << REASON_BITS | reason`; none for a reason of lines. */
 const VERDICT_OF_OUTCOME: readonly (Verdict | undefined)[] = VERDICTS.flatMap((verdict) =>
-  Array.from({ length: 16 }, (_, reason) =>
+  Array.from({ length: 1 << REASON_BITS }, (_, reason) =>
     REASONS_OF_LINES.includes(REASONS[reason] as Reason) ? undefined : verdict,
   ),
 );
@@ -216,7 +222,7 @@ export class Session {
     const asked = this.#askAgent(agent, target);
     const outcome = this.#decide(url, asked);
     const verdict = verdictOf(outcome);
-    const reason = REASONS[outcome & 15] as Reason;
+    const reason = REASONS[outcome & REASON_MASK] as Reason;
     // The kernel reports a rank exactly with the reason `rule`, whose verdict the rule decides.
     if (this.#result[RESULT_RANK / 4] === 0) return { verdict, reason } as OtherJudgement;
     return { verdict, reason, rule: this.#rule(asked) } as RuleJudgement;
@@ -475,6 +481,7 @@ export class Session {
       ...asks,
       google: target.profile === 'google',
       anyHost: target.anyHost,
+      at: target.at,
       // One shard needs no look-up of the shard of a host.
       shards: addedShards ?? (shards.length > 1 ? shards.length : 0),
       addsShard: addedShards !== undefined,
@@ -555,7 +562,7 @@ class Block {
 }
 
 function verdictOf(outcome: number): Verdict {
-  const verdict = VERDICTS[outcome >> 4];
+  const verdict = VERDICTS[outcome >> REASON_BITS];
   if (verdict === undefined) throw new Error(`outcome ${outcome} of the kernel`);
   return verdict;
 }
@@ -565,6 +572,7 @@ function pointAt(asked: Asked, target: JudgeTarget): void {
   const { words, query } = asked;
   words[QUERY_TABLE / 4] = target.table;
   words[QUERY_ANY_HOST / 4] = target.anyHost;
+  words[QUERY_AT / 4] = target.at ?? LATEST;
   const agentAt = (words[QUERY_AGENTS / 4] as number) - query.address;
   let link = (words[(agentAt + AGENT_CHAIN) / 4] as number) - query.address + CHAIN_TOKEN;
   for (const token of asked.tokens) {

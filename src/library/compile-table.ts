@@ -17,6 +17,8 @@ export interface CompileTableOptions {
   readonly agents?: readonly string[] | undefined;
   /** Keeps sitemaps and other records in the table, as in `TableBuilderOptions`. Default false. */
   readonly records?: boolean | undefined;
+  /** Keeps all robots.txt files of each authority, as in `TableBuilderOptions`. Default false. */
+  readonly history?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
   /** Findings of `fetch` older than RFC 9309 section 2.4 allows: `use` (default) or `unknown`. */
@@ -36,6 +38,7 @@ const OPTIONS: OptionKinds<CompileTableOptions> = {
   maxBytes: 'number',
   agents: 'other',
   records: 'boolean',
+  history: 'boolean',
   followLinks: 'boolean',
   stale: ['use', 'unknown'],
   asOf: Date,
@@ -71,6 +74,7 @@ export async function compileTable(
     maxRobotsBytes: options.maxBytes,
     productTokens: options.agents,
     records: options.records,
+    history: options.history,
     followLinks: options.followLinks,
     stale: options.stale,
     asOf: options.asOf?.getTime(),

@@ -7,6 +7,7 @@ import {
   HOST_COUNTS_BITS,
   HOST_COUNTS_BYTES,
   HOST_COUNTS_DENY,
+  HOST_COUNTS_REASONS,
   OUTCOMES,
   QUERY_COUNTS,
   QUERY_RULES,
@@ -17,7 +18,6 @@ import {
   WORKER_TALLY,
 } from '../kernel/layout.js';
 import { AuthorityMarks, RuleCounters } from '../kernel/rule-counts.js';
-import { REASONS } from '../protocol/verdict.js';
 
 /** The counters of all inputs so far. */
 export interface Tally {
@@ -27,7 +27,7 @@ export interface Tally {
   readonly passed: number;
   /** Number of invalid records. */
   readonly bad: number;
-  /** The number of each agent's outcomes, indexed by `verdict << 4 | reason`. */
+  /** The number of each agent's outcomes, indexed by `verdict << REASON_BITS | reason`. */
   readonly outcomes: readonly (readonly number[])[];
 }
 
@@ -140,7 +140,7 @@ export class HostCounts {
     return this.#sum(slot, agent * AGENT_WORDS + DENY);
   }
 
-  /** A bit for each outcome, `verdict << 4 | reason`, that some URL of a host had. */
+  /** A bit for each outcome that a URL of a host had: `HOST_COUNTS_REASONS * verdict + reason`. */
   outcomes(slot: number, agent: number): number {
     const word = agent * AGENT_WORDS;
     let allowed = 0;
@@ -152,7 +152,7 @@ export class HostCounts {
       allowed |= (words[at + ALLOW + 1] as number) >>> REASONS_SHIFT;
       denied |= (words[at + DENY + 1] as number) >>> REASONS_SHIFT;
     }
-    return (allowed | (denied << REASONS.length)) >>> 0;
+    return (allowed | (denied << HOST_COUNTS_REASONS)) >>> 0;
   }
 
   #sum(slot: number, word: number): number {

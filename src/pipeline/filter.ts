@@ -329,6 +329,7 @@ export class Filter {
       mostRowFields: MOST_FIELDS,
       google: header.profile === 'google',
       anyHost: 0,
+      at: this.#table.time,
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
       ruleEntries: countByRule

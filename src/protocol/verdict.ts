@@ -30,6 +30,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `nested-too-deep`: a JSON record whose brackets and braces nest beyond the limit.
  * - `return-in-line`: a carriage return inside a line of text, or outside quotes inside a row: the
  *   line is several lines.
+ * - `before-first-capture`: at the time that was asked for, no robots.txt had been captured yet.
  */
 export type Reason =
   | 'rule'
@@ -47,7 +48,8 @@ export type Reason =
   | 'over-budget'
   | 'tab-in-line'
   | 'nested-too-deep'
-  | 'return-in-line';
+  | 'return-in-line'
+  | 'before-first-capture';
 
 /** All reasons. The index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -67,7 +69,11 @@ export const REASONS: readonly Reason[] = [
   'tab-in-line',
   'nested-too-deep',
   'return-in-line',
+  'before-first-capture',
 ];
+
+/** The reasons of URLs for which no robots.txt counts; their verdict is that on unknown hosts. */
+export const WITHOUT_ROBOTS: readonly Reason[] = ['unknown-host', 'before-first-capture'];
 
 /**
  * The result of requesting a robots.txt (RFC 9309 section 2.3.1).

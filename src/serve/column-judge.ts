@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
 import { Arena } from '../kernel/kernel.js';
+import { REASON_BITS, REASON_MASK } from '../kernel/layout.js';
 import { type Asked, type JudgeTarget, Session } from '../kernel/session.js';
 import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { knownAgents } from '../protocol/known-agents.js';
@@ -28,6 +29,8 @@ export interface ServedTable {
   readonly tables: readonly { readonly table: number; readonly bytes: number }[];
   /** Number of shards, if the answers are the shards of hosts and not verdicts. */
   readonly addedShards: number | undefined;
+  /** The time for which the table answers, in seconds since 1970; the newest if undefined. */
+  readonly time: number | undefined;
   readonly profile: Profile;
   /** The agents of a request that names none. */
   readonly agents: readonly string[];
@@ -75,6 +78,7 @@ export class ColumnJudge {
       tokenNumber: first.tokenNumber,
       shards: tables,
       addedShards: served.addedShards,
+      at: served.time,
       checkAgent: (agent) => first.view.checkAgent(agent),
     };
   }
@@ -217,7 +221,7 @@ class Answer {
     let url = this.#url;
     for (let at = 0; at < outcomes.length; url++) {
       for (let agent = 0; agent < agents; agent++) {
-        verdicts[agent * count + url] = (outcomes[at++] as number) >> 4;
+        verdicts[agent * count + url] = (outcomes[at++] as number) >> REASON_BITS;
       }
     }
     this.#url = url;
@@ -227,7 +231,7 @@ class Answer {
     for (let at = 0; at < outcomes.length; this.#url++) {
       for (let agent = 0; agent < this.#agents; agent++) {
         const place = agent * this.#count + this.#url;
-        this.#verdicts[place] = (outcomes[at] as number) >> 4;
+        this.#verdicts[place] = (outcomes[at] as number) >> REASON_BITS;
         at = explanation.add(place, outcomes, at);
       }
     }
@@ -251,7 +255,7 @@ class Explanation {
 
   /** Takes the outcome at `at`; returns where it ends. */
   add(place: number, outcomes: Buffer, at: number): number {
-    this.#reasons[place] = (outcomes[at] as number) & 15;
+    this.#reasons[place] = (outcomes[at] as number) & REASON_MASK;
     const line = outcomes.readUInt32LE(at + 1);
     const start = at + 1 + LINE_BYTES + LENGTH_BYTES;
     const end = start + outcomes.readUInt16LE(at + 1 + LINE_BYTES);

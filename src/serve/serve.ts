@@ -105,6 +105,7 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
     memory: arena.memory,
     tables: served.map(({ table, header }) => ({ table, bytes: header.length })),
     addedShards: settings.addedShards,
+    time: table.time,
     profile: header.profile,
     agents: settings.agents,
     turns: new Turns().buffer,

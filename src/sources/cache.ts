@@ -327,6 +327,6 @@ export class PartReader {
 
   /** The events of records, as `read` passes them on. */
   records(part: RecordPart): Iterable<EntryEvent | WarningEvent> {
-    return recordFileOfPart(part).read(part, this.#options.maxBodyBytes);
+    return recordFileOfPart(part).read(part, this.#options);
   }
 }

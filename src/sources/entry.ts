@@ -18,6 +18,8 @@ export interface CacheEntry {
   readonly source: string;
   /** The status code of the response (RFC 9110 section 15), if the cache has it. */
   readonly status: number | undefined;
+  /** When it was fetched, in milliseconds since 1970, if the cache says so beside it. */
+  readonly date?: number | undefined;
   /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
   readonly fetched?: FetchOutcome;
 }
@@ -29,6 +31,7 @@ export interface CacheEntry {
  * - `document`: a file whose name marks it as a document or data.
  * - `bad-record`: a line that is not a usable record; or a robots.json that is damaged or names
  *   another host, so that the robots.txt beside it is skipped too.
+ * - `bad-date`: a record with a date that a table with histories cannot use. It is left out there.
  * - `unreadable`: a file, directory or link that cannot be read, or vanished during the run.
  * - `not-a-file`: a pipe, socket or device, or a directory in place of a file.
  * - `link-outside`: a symbolic link that leaves the directory.
@@ -45,6 +48,8 @@ export interface CacheEntry {
  * - `no-payload`: captures that refer to an earlier capture, which is missing. The capture before
  *   counts.
  * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
+ * - `too-many-versions`: authorities whose robots.txt changes so often in a history that the oldest
+ *   versions are left out.
  * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
  *   denied. This is found by compiling, not by reading.
  * - `too-many-authorities`: a host with more schemes and ports than a table can have of one host.
@@ -54,6 +59,7 @@ export type CacheWarningCode =
   | 'not-a-host'
   | 'document'
   | 'bad-record'
+  | 'bad-date'
   | 'unreadable'
   | 'not-a-file'
   | 'link-outside'
@@ -67,6 +73,7 @@ export type CacheWarningCode =
   | 'broken-response'
   | 'no-payload'
   | 'no-target'
+  | 'too-many-versions'
   | 'over-budget'
   | 'too-many-authorities';
 
@@ -93,6 +100,8 @@ export interface CacheOptions {
   readonly maxBodyBytes: number;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
   readonly asOf?: number | undefined;
+  /** Whether a record with a date that cannot be used gets a warning. Default false. */
+  readonly needsDates?: boolean | undefined;
   /** How fetch states are interpreted. */
   readonly fetchReading?: FetchReading | undefined;
 }

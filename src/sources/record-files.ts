@@ -25,7 +25,7 @@ import {
 import type { ColumnChunk, Leaf } from '../parquet/footer.js';
 import type { ParquetFile } from '../parquet/parquet-file.js';
 import { beginsRecord } from '../warc/records.js';
-import type { EntryEvent, WarningEvent } from './entry.js';
+import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file.js';
 import { hasEnding } from './item.js';
 import { parseRecord, recordEvents, recordOf, STATUS_NAMES } from './record.js';
@@ -52,7 +52,7 @@ const ndjsonFile: RecordFile = {
     }
   },
 
-  *read(lines, maxBodyBytes): Generator<EntryEvent | WarningEvent> {
+  *read(lines, { maxBodyBytes, needsDates }): Generator<EntryEvent | WarningEvent> {
     if (lines.kind !== 'lines') throw new Error(`no lines in a part of ${lines.kind}`);
     const { path, source } = lines;
     for (const { number, bytes } of linesOf(lines, LONGEST_LINE)) {
@@ -63,7 +63,7 @@ const ndjsonFile: RecordFile = {
       }
       const line = number === 1 ? withoutByteOrderMark(bytes) : bytes;
       if (isBlankLine(line)) continue;
-      yield* recordEvents(parseRecord(line, maxBodyBytes), path, source, number);
+      yield* recordEvents(parseRecord(line, maxBodyBytes), path, source, number, needsDates);
     }
   },
 };
@@ -143,7 +143,7 @@ const parquetRows: RecordFile = {
     }
   },
 
-  *read(part, maxBodyBytes): Generator<EntryEvent | WarningEvent> {
+  *read(part, { maxBodyBytes }): Generator<EntryEvent | WarningEvent> {
     if (part.kind !== 'rows') throw new Error(`no rows in a part of ${part.kind}`);
     const { path, source, first } = part;
     let line = first;
@@ -260,7 +260,7 @@ interface RecordFile {
    * Yields the entries of a part, in order. A body has at most `maxBodyBytes + 1` bytes, and the
    * next body overwrites it.
    */
-  read(part: RecordPart, maxBodyBytes: number): Iterable<EntryEvent | WarningEvent>;
+  read(part: RecordPart, options: CacheOptions): Iterable<EntryEvent | WarningEvent>;
 }
 
 function withoutByteOrderMark(line: Buffer): Buffer {

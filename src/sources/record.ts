@@ -30,8 +30,15 @@ import {
   parseAuthority,
 } from '../protocol/authority.js';
 import { isBinary } from '../protocol/encoding.js';
+import { fitsTable, timeOf } from '../protocol/time.js';
 import { accessResultOf } from '../protocol/verdict.js';
-import { bodyLimit, type CacheWarningCode, type EntryEvent, type WarningEvent } from './entry.js';
+import {
+  bodyLimit,
+  type CacheOptions,
+  type CacheWarningCode,
+  type EntryEvent,
+  type WarningEvent,
+} from './entry.js';
 import type { Skip } from './file.js';
 
 /**
@@ -46,6 +53,10 @@ import type { Skip } from './file.js';
  *                                    "503.0"; unless it is 2xx, the body may be missing. 206 is
  *                                    unreachable: rules may be missing. Other crawlers call it
  *                                    "status_code" or "fetch_status"; two names must agree
+ *     "fetched"                      when it was fetched, optional: see protocol/time.ts. Other
+ *                                    crawlers call it "fetch_time". A value that is no time, two
+ *                                    times, and a time that no table holds take the date away, not
+ *                                    the record: "fetch_time" may be a duration
  *
  * A "url" that is not the URL of a robots.txt makes the record bad, whatever else it holds. A crawl
  * log lists pages, and their status and "robots" (such as "noindex") belong to the page.
@@ -57,6 +68,10 @@ interface CacheRecord {
   /** The next record overwrites the body. */
   readonly body: Uint8Array;
   readonly status: number | undefined;
+  /** When it was fetched, in milliseconds since 1970. */
+  readonly date: number | undefined;
+  /** Why its members give no date, for a reader that needs one. */
+  readonly undated: string | undefined;
   readonly notice: Notice | undefined;
 }
 
@@ -117,6 +132,35 @@ function statusIn(members: Members): number | undefined | BadRecord {
     status = code;
   }
   return status;
+}
+
+/** The names of the time of the fetch, in a record as in a column. */
+export const DATE_NAMES = ['fetched', 'fetch_time'] as const;
+
+/**
+ * The time of the fetch in milliseconds since 1970, or why there is none. A member that is no time
+ * gives way to one that is.
+ */
+function dateIn(members: Members): Pick<CacheRecord, 'date' | 'undated'> {
+  const stated = (name: (typeof DATE_NAMES)[number]): string =>
+    `"${name}" is ${shown(members[name])}`;
+  let date: number | undefined;
+  let reason: string | undefined;
+  for (const name of DATE_NAMES) {
+    const value = members[name];
+    if (isMissing(value)) continue;
+    const time = timeOf(value);
+    if (time === undefined) {
+      reason ??= `${stated(name)}, not a time such as 2025-03-10T12:00:00Z`;
+    } else if (!fitsTable(time)) {
+      reason ??= `${stated(name)}, outside 1970-01-01 to 2106-02-07, the times that tables hold`;
+    } else if (date !== undefined && time !== date) {
+      return { date: undefined, undated: DATE_NAMES.map(stated).join(', but ') };
+    } else {
+      date = time;
+    }
+  }
+  return { date, undated: date === undefined ? reason : undefined };
 }
 
 /** The number in a text of digits, after which only a dot and zeros may stand. */
@@ -292,6 +336,7 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
     authority,
     body: body.length > limit ? body.subarray(0, limit) : body,
     status,
+    ...dateIn(members),
     notice,
   };
 }
@@ -302,12 +347,14 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
  * @param path the path of its file, for messages
  * @param source the beginning of the entry's source
  * @param line the number of the record in its file, from 1
+ * @param needsDate whether a record whose members give no date gets a warning
  */
 export function* recordEvents(
   record: CacheRecord | BadRecord,
   path: string,
   source: string,
   line: number,
+  needsDate: CacheOptions['needsDates'] = false,
 ): Generator<EntryEvent | WarningEvent> {
   const warned = 'code' in record ? record : record.notice;
   if (warned !== undefined) {
@@ -315,8 +362,12 @@ export function* recordEvents(
     yield { kind: 'warning', warning: { code, path, line, message } };
   }
   if ('code' in record) return;
-  const { authority, body, status } = record;
-  yield { kind: 'entry', entry: { authority, body, source: `${source}:${line}`, status } };
+  const { authority, body, status, date, undated } = record;
+  if (needsDate && undated !== undefined) {
+    const message = `${undated}; left out, because --history needs a date.`;
+    yield { kind: 'warning', warning: { code: 'bad-date', path, line, message } };
+  }
+  yield { kind: 'entry', entry: { authority, body, source: `${source}:${line}`, status, date } };
 }
 
 /** The members of a record that are read, as JSON.parse reads them. A body may already be bytes. */
@@ -328,10 +379,12 @@ interface Members {
   readonly status?: unknown;
   readonly status_code?: unknown;
   readonly fetch_status?: unknown;
+  readonly fetched?: unknown;
+  readonly fetch_time?: unknown;
 }
 
-/** Maximum number of digits; longer numbers are left to JSON.parse. */
-const MAX_DIGITS = 9;
+/** Maximum number of digits, all of which a number holds; longer numbers go to JSON.parse. */
+const MAX_DIGITS = 15;
 
 /**
  * Reads the members of a plain record: an object of strings and whole numbers on a line of UTF-8,
@@ -372,6 +425,8 @@ export function plainMembers(line: Buffer): Members | undefined {
       case 'status':
       case 'status_code':
       case 'fetch_status':
+      case 'fetched':
+      case 'fetch_time':
         members[key] = value;
     }
     if (line[end] === CLOSE_BRACE) return end + 1 === line.length ? members : undefined;

@@ -77,6 +77,18 @@
  *            u8  schemes, a bit each: 1 http, 2 https, 4 ftp; no scheme stands twice at a port
  *            u8  form, 2
  *            u32 robots record, u32 source, u32 number for the source, u32 the host's record
+ *     form 3: as form 2, for authorities with histories
+ *       …  for each, after what form 2 has: u32 history
+ *       …  the histories, in this order
+ *
+ * History: the versions of the robots.txt of an authority. A version is in force from its time to
+ * that of the next. While a version with the access result 3 is in force, the authority is as if
+ * it were not in the table; only histories have such versions. The authority itself has the last
+ * version's robots record, and the source of the newest capture. Version 9 has no histories.
+ *
+ *       0  u32  their number, at least 1
+ *       …  for each u32 time, in seconds since 1970, ascending; u32 robots record, which differs
+ *          from the one before; u32 source; u32 number for the source
  *
  * An authority is identified by the offset of its field `robots record`; the byte before that
  * field is its form.
@@ -84,7 +96,8 @@
  * ### Robots record: the groups of one distinct robots.txt
  *
  *       0  u8   access result in bits 0 and 1: 0 successful, 1 unavailable, 2 unreachable (RFC 9309
- *               section 2.3.1); bit 2: the width w of the following numbers is 4, else it is 2
+ *               section 2.3.1), 3 unknown; bit 2: the width w of the following numbers is 4, else
+ *               it is 2
  *       1  u[w] number n of product tokens that its groups name
  *       …  u[w][n] their numbers, ascending
  *       …  u[w][n] for each the start of its list of groups, from the record's start
@@ -194,7 +207,9 @@
  *            line; number of the group, from 1, or 0 for none; text: the value
  */
 
-export const VERSION = 9;
+export const VERSION = 10;
+/** The version of tables without histories, which older builds can read. */
+export const VERSION_WITHOUT_HISTORIES = 9;
 /** The first version with the lanes of kernel/hashes.ts; those before have a CRC-32. */
 export const VERSION_WITH_LANES = 9;
 /** The oldest version that is read. */
@@ -267,7 +282,8 @@ export const HOST_FORM = 1;
 export const HOST_PLAIN = 0;
 export const HOST_NUMBERED = 1;
 export const HOST_SEVERAL = 2;
-/** Offset of the only authority (forms 0 and 1), or of the number of authorities (form 2). */
+export const HOST_DATED = 3;
+/** Offset of the only authority (forms 0 and 1), or of the number of authorities. */
 export const HOST_AUTHORITY = 2;
 /** Offset of the host, by form. */
 export const HOST_PLAIN_NAME = 10;
@@ -275,20 +291,30 @@ export const HOST_NUMBERED_NAME = 14;
 export const HOST_SEVERAL_NAME = 4;
 
 /**
- * Offsets in an authority, from its robots record on. In form 2, four bytes precede the robots
- * record.
+ * Offsets in an authority, from its robots record on. In forms 2 and 3, four bytes precede the
+ * robots record.
  */
 export const AUTHORITY_SOURCE = 4;
 export const AUTHORITY_NUMBER = 8;
 export const AUTHORITY_HOST = 12;
+export const AUTHORITY_HISTORY = 16;
 export const ENTRY_SCHEMES = 2;
 export const ENTRY_FORM = 3;
 export const ENTRY_AUTHORITY = 4;
 export const ENTRY_BYTES = 20;
+export const ENTRY_BYTES_DATED = 24;
+
+/** Where the versions of a history begin. */
+export const HISTORY_VERSIONS = 4;
+export const HISTORY_VERSION_BYTES = 16;
+/** Offset in a version of its robots record, from which on a version is as an authority. */
+export const HISTORY_AUTHORITY = 4;
 
 export const ACCESS_SUCCESSFUL = 0;
 export const ACCESS_UNAVAILABLE = 1;
 export const ACCESS_UNREACHABLE = 2;
+/** Of versions in histories alone: from then on nothing is known of the robots.txt. */
+export const ACCESS_UNKNOWN = 3;
 
 export const ROBOTS_ACCESS = 3;
 export const ROBOTS_WIDE = 4;

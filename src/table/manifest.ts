@@ -63,7 +63,7 @@ export function checksumText(checksum: number): string {
 
 /** The members of a manifest that follow from its parts, and the text of the whole manifest. */
 export function manifestText(
-  about: Pick<Manifest, 'profile' | 'agents' | 'sources' | 'created' | 'parts'>,
+  about: Pick<Manifest, 'profile' | 'tableVersion' | 'agents' | 'sources' | 'created' | 'parts'>,
 ): string {
   const { parts } = about;
   const manifest: Manifest = {
@@ -72,7 +72,7 @@ export function manifestText(
     shards: parts.length,
     hash: HASH,
     profile: about.profile,
-    tableVersion: VERSION,
+    tableVersion: about.tableVersion,
     agents: about.agents,
     hosts: parts.reduce((sum, { hosts }) => sum + hosts, 0),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -2,6 +2,9 @@
 
 import { crc32 } from 'node:zlib';
 import {
+  ENTRY_BYTES,
+  ENTRY_BYTES_DATED,
+  HOST_DATED,
   HOST_NUMBERED,
   HOST_NUMBERED_NAME,
   HOST_PLAIN,
@@ -25,7 +28,13 @@ export const NAME_STARTS: Readonly<Record<number, number>> = {
   [HOST_PLAIN]: HOST_PLAIN_NAME,
   [HOST_NUMBERED]: HOST_NUMBERED_NAME,
   [HOST_SEVERAL]: HOST_SEVERAL_NAME,
+  [HOST_DATED]: HOST_SEVERAL_NAME,
 };
+
+/** Bytes of each authority's entry in a host record of this form. */
+export function entryBytesOf(form: number): number {
+  return form === HOST_DATED ? ENTRY_BYTES_DATED : ENTRY_BYTES;
+}
 
 /** Most shards of a table. */
 export const MAX_SHARDS = 4096;

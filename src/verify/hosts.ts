@@ -4,6 +4,7 @@ import { HostHash } from '../kernel/hashes.js';
 import { canonicalHost, DEFAULT_PORTS } from '../protocol/authority.js';
 import type { TableHeader } from '../table/check.js';
 import {
+  AUTHORITY_HISTORY,
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
@@ -12,12 +13,15 @@ import {
   BUCKET_SLOTS,
   BUCKET_TAGS,
   ENTRY_AUTHORITY,
-  ENTRY_BYTES,
   ENTRY_FORM,
   ENTRY_SCHEMES,
   HEADER_HOST_KEY,
   HEADER_LONGEST_PROBE,
+  HISTORY_AUTHORITY,
+  HISTORY_VERSION_BYTES,
+  HISTORY_VERSIONS,
   HOST_AUTHORITY,
+  HOST_DATED,
   HOST_FORM,
   HOST_KEY_BYTES,
   HOST_NUMBERED,
@@ -39,8 +43,9 @@ import {
   SOURCE_LIMIT,
   SOURCE_WITH_HOST,
   SOURCE_WITH_NUMBER,
+  VERSION_WITHOUT_HISTORIES,
 } from '../table/format.js';
-import { bucketOf, NAME_STARTS, tagOf } from '../table/places.js';
+import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
 import { readRecordList } from '../table/record-list.js';
 import {
   arePlain,
@@ -71,6 +76,7 @@ export class HostCheck {
   readonly #sources: SourceCheck;
   readonly #search: BucketSearch;
   readonly #hash: HostHash;
+  readonly #hasHistories: boolean;
   /** The host that is being checked. */
   readonly #name = Buffer.alloc(MAX_HOST_BYTES);
 
@@ -80,6 +86,7 @@ export class HostCheck {
     this.#sources = sources;
     this.#places.clear(placement.end - placement.start);
     this.#search = new BucketSearch(table, header);
+    this.#hasHistories = header.version > VERSION_WITHOUT_HISTORIES;
     const key = table.bytes.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_BYTES);
     this.#hash = new HostHash(key);
   }
@@ -95,18 +102,21 @@ export class HostCheck {
     const bytes = table.u8(at);
     const form = table.u8(at + HOST_FORM);
     const nameStart = NAME_STARTS[form];
-    if (nameStart === undefined) throw this.#fault(at + HOST_FORM, `a host of form ${form}`);
+    if (nameStart === undefined || (form === HOST_DATED) !== this.#hasHistories) {
+      throw this.#fault(at + HOST_FORM, `a host of form ${form}`);
+    }
     // In bounds wherever the host starts: TAIL_BYTES follow the section.
-    const entries = form === HOST_SEVERAL ? table.u16(at + HOST_AUTHORITY) : 0;
+    const entries = form >= HOST_SEVERAL ? table.u16(at + HOST_AUTHORITY) : 0;
     const name = at + nameStart;
-    const end = name + bytes + ENTRY_BYTES * entries;
+    let end = name + bytes + entryBytesOf(form) * entries;
     if (end > this.#placement.end) throw this.#fault(at, 'the host ends beyond its section');
     this.#checkName(at, name, bytes);
-    if (form !== HOST_SEVERAL) {
+    if (form < HOST_SEVERAL) {
       this.#checkAuthority(at + HOST_AUTHORITY, form, bytes);
     } else {
       if (entries === 0) throw this.#fault(at + HOST_AUTHORITY, 'a host without authorities');
-      this.#checkEntries(at, bytes, entries);
+      this.#checkEntries(at, form, bytes, entries);
+      if (form === HOST_DATED) end = this.#checkHistories(end, bytes, entries);
     }
     this.count++;
     return end;
@@ -141,13 +151,13 @@ export class HostCheck {
     return true;
   }
 
-  #checkEntries(host: number, bytes: number, count: number): void {
+  #checkEntries(host: number, form: number, bytes: number, count: number): void {
     const table = this.#table;
     const start = host + HOST_SEVERAL_NAME + bytes;
     let lastPort = -1;
     let taken = 0;
     for (let index = 0; index < count; index++) {
-      const entry = start + index * ENTRY_BYTES;
+      const entry = start + index * entryBytesOf(form);
       const port = table.u16(entry);
       const schemes = table.u8(entry + ENTRY_SCHEMES);
       if (port < lastPort) throw this.#fault(entry, 'the authorities are not sorted by port');
@@ -161,21 +171,76 @@ export class HostCheck {
       if ((schemes & (SCHEMES_OF_PORT[port] ?? 0)) !== 0) {
         throw this.#fault(entry, `port ${port} is the default of its scheme, and not written 0`);
       }
-      if (table.u8(entry + ENTRY_FORM) !== HOST_SEVERAL) {
+      if (table.u8(entry + ENTRY_FORM) !== form) {
         throw this.#fault(entry + ENTRY_FORM, "the form of the authority differs from its host's");
       }
       const authority = entry + ENTRY_AUTHORITY;
       if (table.u32(authority + AUTHORITY_HOST) !== host) {
         throw this.#fault(authority + AUTHORITY_HOST, 'the authority names another host');
       }
-      this.#checkAuthority(authority, HOST_SEVERAL, bytes);
+      this.#checkAuthority(authority, form, bytes);
       lastPort = port;
       taken |= schemes;
     }
   }
 
+  /**
+   * Checks the histories of the entries that end at `start`: they follow one another. Returns where
+   * the last one ends.
+   */
+  #checkHistories(start: number, bytes: number, entries: number): number {
+    const table = this.#table;
+    const entryBytes = entryBytesOf(HOST_DATED);
+    let entry = start - entryBytes * entries + ENTRY_AUTHORITY;
+    let history = start;
+    for (let index = 0; index < entries; index++, entry += entryBytes) {
+      if (table.u32(entry + AUTHORITY_HISTORY) !== history) {
+        throw this.#fault(entry + AUTHORITY_HISTORY, `the history is not at ${history}`);
+      }
+      // In bounds: TAIL_BYTES follow the section.
+      if (history + HISTORY_VERSIONS > this.#placement.end) {
+        throw this.#fault(history, 'the history ends beyond its section');
+      }
+      const count = table.u32(history);
+      const end = history + HISTORY_VERSIONS + count * HISTORY_VERSION_BYTES;
+      if (end > this.#placement.end)
+        throw this.#fault(history, 'the history ends beyond its section');
+      if (count === 0) throw this.#fault(history, 'a history without versions');
+      const last = this.#checkVersions(history, count, bytes);
+      if (last !== table.u32(entry)) {
+        throw this.#fault(entry, 'the authority has another robots record than its last version');
+      }
+      history = end;
+    }
+    return history;
+  }
+
+  /** Checks the versions of a history; returns the robots record of the last. */
+  #checkVersions(history: number, count: number, bytes: number): number {
+    const table = this.#table;
+    let time = 0;
+    let robots = 0;
+    for (let index = 0; index < count; index++) {
+      const version = history + HISTORY_VERSIONS + index * HISTORY_VERSION_BYTES;
+      const own = version + HISTORY_AUTHORITY;
+      if (table.u32(version) <= time) throw this.#fault(version, 'the times do not ascend');
+      if (table.u32(own) === robots) throw this.#fault(own, 'the version is that before it');
+      time = table.u32(version);
+      robots = table.u32(own);
+      this.#checkFile(own, HOST_DATED, bytes);
+    }
+    return robots;
+  }
+
   /** Checks an authority of the current host, whose name has this many bytes. */
   #checkAuthority(at: number, form: number, bytes: number): void {
+    this.#checkFile(at, form, bytes);
+    this.authorities++;
+    this.#places.add(at - this.#placement.start);
+  }
+
+  /** Checks the robots record and the source of an authority, or of a version. */
+  #checkFile(at: number, form: number, bytes: number): void {
     const table = this.#table;
     this.#placement.refer(at, table.u32(at), ROBOTS);
     const source = table.u32(at + AUTHORITY_SOURCE);
@@ -183,7 +248,7 @@ export class HostCheck {
       throw this.#fault(at + AUTHORITY_SOURCE, `no source starts at ${source}`);
     }
     const kind = table.u8(source);
-    if (form !== HOST_SEVERAL && (kind === SOURCE_WITH_NUMBER) !== (form === HOST_NUMBERED)) {
+    if (form < HOST_SEVERAL && (kind === SOURCE_WITH_NUMBER) !== (form === HOST_NUMBERED)) {
       throw this.#fault(at + AUTHORITY_SOURCE, 'the source does not fit the form of its host');
     }
     let own = 0;
@@ -198,8 +263,6 @@ export class HostCheck {
     if (table.u16(source + 1) + own + table.u16(source + 3) > SOURCE_LIMIT) {
       throw this.#fault(at + AUTHORITY_SOURCE, 'the source is too long with its host or number');
     }
-    this.authorities++;
-    this.#places.add(at - this.#placement.start);
   }
 
   #fault(at: number, what: string): Error {

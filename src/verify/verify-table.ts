@@ -61,6 +61,7 @@ import { ASTERISK, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { RobotsFilterError } from '../base/errors.js';
 import type { TableHeader } from '../table/check.js';
 import {
+  ACCESS_UNKNOWN,
   ACCESS_UNREACHABLE,
   AUTOMATON_WIDE,
   GROUP_BYTES,
@@ -73,6 +74,7 @@ import {
   TOKEN_ANY,
   TOKEN_EMPTY,
   TOKEN_ENTRY_BYTES,
+  VERSION_WITHOUT_HISTORIES,
 } from '../table/format.js';
 import { shardOf } from '../table/places.js';
 import type { ShardView } from '../view/shard-view.js';
@@ -206,15 +208,18 @@ class RobotsCheck {
   readonly #table: TableBytes;
   readonly #placement: Placement;
   readonly #tokens: number;
+  /** The greatest access result that the table may have. */
+  readonly #lastAccess: number;
   /** For each group of the current record 1 if a list starts with it, else 0. */
   #listStarts = new Uint8Array(64);
   /** Number of groups of the current record. */
   #recordGroups = 0;
 
-  constructor(table: TableBytes, { tokens }: TableHeader, placement: Placement) {
+  constructor(table: TableBytes, { tokens, version }: TableHeader, placement: Placement) {
     this.#table = table;
     this.#placement = placement;
     this.#tokens = tokens;
+    this.#lastAccess = version > VERSION_WITHOUT_HISTORIES ? ACCESS_UNKNOWN : ACCESS_UNREACHABLE;
   }
 
   /** Checks the robots record at `at`; returns where it ends. */
@@ -223,7 +228,7 @@ class RobotsCheck {
     const { end } = this.#placement;
     const head = table.u8(at);
     const access = head & ROBOTS_ACCESS;
-    if (access > ACCESS_UNREACHABLE || (head & ~(ROBOTS_ACCESS | ROBOTS_WIDE)) !== 0) {
+    if (access > this.#lastAccess || (head & ~(ROBOTS_ACCESS | ROBOTS_WIDE)) !== 0) {
       throw this.#fault(at, `a robots record that begins with ${head}`);
     }
     const width = (head & ROBOTS_WIDE) !== 0 ? 4 : 2;

@@ -3,13 +3,16 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
 import { HostHash } from '../kernel/hashes.js';
+import { LATEST } from '../kernel/layout.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
 import type { AccessResult } from '../protocol/verdict.js';
 import {
   ACCESS_SUCCESSFUL,
   ACCESS_UNAVAILABLE,
+  ACCESS_UNKNOWN,
   ACCESS_UNREACHABLE,
+  AUTHORITY_HISTORY,
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
@@ -18,7 +21,6 @@ import {
   BUCKET_SLOTS,
   BUCKET_TAGS,
   ENTRY_AUTHORITY,
-  ENTRY_BYTES,
   ENTRY_SCHEMES,
   FLAG_REDUCED,
   GROUP_BYTES,
@@ -30,7 +32,11 @@ import {
   HEADER_RECORDS,
   HEADER_SECTIONS,
   HEADER_TOKENS,
+  HISTORY_AUTHORITY,
+  HISTORY_VERSION_BYTES,
+  HISTORY_VERSIONS,
   HOST_AUTHORITY,
+  HOST_DATED,
   HOST_FORM,
   HOST_KEY_BYTES,
   HOST_SEVERAL,
@@ -60,7 +66,7 @@ import {
   TOKEN_ANY,
   TOKEN_ENTRY_BYTES,
 } from '../table/format.js';
-import { bucketOf, NAME_STARTS, tagOf } from '../table/places.js';
+import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
 import { readRecordList, type TableRecord } from '../table/record-list.js';
 import { AutomatonView } from './automaton-view.js';
 import {
@@ -104,20 +110,52 @@ const ONLY: ShardPlace = { shard: 0, firstSlot: 0 };
 export class ShardView {
   readonly shard: number;
   readonly firstSlot: number;
+  /** The time for which authorities are read, in seconds since 1970, or LATEST. */
+  readonly time: number;
   /** Reads the numbers of the shard, by offsets in its bytes. */
   readonly reader: TableReader;
   /** What is added to offsets. */
   readonly #base: number;
+  readonly #listsUnknown: boolean;
   #hash: HostHash | undefined;
   #recordIndex: RecordIndex | undefined;
   #groupLists: GroupLists | undefined;
 
-  /** @param name the shard's name in messages, such as its path */
-  constructor(bytes: Uint8Array, name = 'the table', { shard, firstSlot }: ShardPlace = ONLY) {
+  /**
+   * @param name the shard's name in messages, such as its path
+   * @param time in seconds since 1970: an authority has the robots.txt that was in force then, and
+   *   an authority without one is left out. Default: the newest robots.txt counts
+   * @param listsUnknown whether an authority is listed while nothing is known of its robots.txt
+   */
+  constructor(
+    bytes: Uint8Array,
+    name = 'the table',
+    { shard, firstSlot }: ShardPlace = ONLY,
+    time = LATEST,
+    listsUnknown = false,
+  ) {
+    this.time = time;
+    this.#listsUnknown = listsUnknown;
     this.shard = shard;
     this.firstSlot = firstSlot;
     this.reader = new TableReader(bytes, name);
     this.#base = shard * SHARD_SPAN;
+  }
+
+  /** The shard as it was at a time: see the constructor. */
+  at(time: number): ShardView {
+    return this.#with(time, this.#listsUnknown);
+  }
+
+  /** The shard with the authorities of whose robots.txt nothing is known: see the constructor. */
+  withUnknown(): ShardView {
+    return this.#with(this.time, true);
+  }
+
+  #with(time: number, listsUnknown: boolean): ShardView {
+    const { reader, shard, firstSlot } = this;
+    const place = { shard, firstSlot };
+    return new ShardView(reader.bytes, reader.name, place, time, listsUnknown);
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */
@@ -185,7 +223,7 @@ export class ShardView {
       for (let place = 0; place < BUCKET_SLOTS; place++) {
         const at = reader.u32(bucket + 4 * place);
         if (at === 0) break;
-        left -= this.#entries(at) + ENTRY_BYTES * this.#entryCount(at) - at;
+        left -= this.#entries(at) + this.#entryBytes(at) * this.#entryCount(at) - at;
         if (left < 0) throw reader.damaged('its hosts are longer than their section');
         yield at + this.#base;
       }
@@ -204,7 +242,7 @@ export class ShardView {
   placeOfAuthority(authority: number): number {
     const own = authority - this.#base;
     const form = this.reader.u8(own - (HOST_AUTHORITY - HOST_FORM));
-    return form === HOST_SEVERAL
+    return form >= HOST_SEVERAL
       ? this.#placed(this.reader.u32(own + AUTHORITY_HOST))
       : authority - HOST_AUTHORITY;
   }
@@ -309,14 +347,33 @@ export class ShardView {
     return new AutomatonView(this.reader, at - this.#base);
   }
 
-  /** Whether the shard keeps other records and dates. */
-  get hasRecords(): boolean {
-    return this.#records.isPresent;
+  /**
+   * The times from which the versions of an authority's robots.txt are in force, ascending, in
+   * seconds since 1970; none if the authority has no history.
+   */
+  timesOf({ at }: Pick<TableAuthority, 'at'>): number[] {
+    const { reader } = this;
+    const own = at - this.#base;
+    if (reader.u8(own - (HOST_AUTHORITY - HOST_FORM)) !== HOST_DATED) return [];
+    const history = reader.u32(own + AUTHORITY_HISTORY);
+    const count = reader.u32(history);
+    reader.within(history + HISTORY_VERSIONS, count * HISTORY_VERSION_BYTES);
+    return Array.from({ length: count }, (_, index) =>
+      reader.u32(history + HISTORY_VERSIONS + index * HISTORY_VERSION_BYTES),
+    );
   }
 
-  /** The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date. */
+  /** Whether the shard keeps other records and dates. */
+  get hasRecords(): boolean {
+    return this.time === LATEST && this.#records.isPresent;
+  }
+
+  /**
+   * The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date.
+   * They are kept of the newest robots.txt only: a shard as it was at a time has none.
+   */
   recordsOf({ at }: Pick<TableAuthority, 'at'>): AuthorityRecords {
-    return this.#records.of(at - this.#base);
+    return this.time === LATEST ? this.#records.of(at - this.#base) : NOTHING;
   }
 
   get #records(): RecordIndex {
@@ -372,33 +429,67 @@ export class ShardView {
 
   #entryCount(at: number): number {
     const reader = this.reader;
-    return reader.u8(at + HOST_FORM) === HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
+    return reader.u8(at + HOST_FORM) >= HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
+  }
+
+  #entryBytes(at: number): number {
+    return entryBytesOf(this.reader.u8(at + HOST_FORM));
   }
 
   #hostAt(at: number): TableHost {
     const reader = this.reader;
     const name = this.#nameStart(at);
     const host = reader.asciiText(name, reader.u8(at));
-    if (reader.u8(at + HOST_FORM) !== HOST_SEVERAL) {
-      return { host, authorities: [this.#authority(at + HOST_AUTHORITY, 0, ASSUMED_SCHEMES, at)] };
+    const form = reader.u8(at + HOST_FORM);
+    if (form < HOST_SEVERAL) {
+      const only = HOST_AUTHORITY + at;
+      return { host, authorities: [this.#authority(only, only, 0, ASSUMED_SCHEMES, at)] };
     }
     const count = this.#entryCount(at);
     const authorities: TableAuthority[] = [];
     for (let index = 0; index < count; index++) {
-      const entry = this.#entries(at) + index * ENTRY_BYTES;
+      const entry = this.#entries(at) + index * entryBytesOf(form);
       const authority = entry + ENTRY_AUTHORITY;
       if (reader.u32(authority + AUTHORITY_HOST) !== at) {
         throw reader.damaged(`the authority at ${entry} is not of the host at ${at}`);
       }
+      const version = form === HOST_DATED ? this.#versionOf(authority) : authority;
+      if (version === 0) continue;
       const schemes = reader.u8(entry + ENTRY_SCHEMES);
-      authorities.push(this.#authority(authority, reader.u16(entry), schemes, at));
+      const found = this.#authority(authority, version, reader.u16(entry), schemes, at);
+      if (found.accessResult !== 'unknown' || this.#listsUnknown) authorities.push(found);
     }
     return { host, authorities };
   }
 
-  #authority(at: number, port: number, schemes: number, host: number): TableAuthority {
+  /** The version of an authority that was in force; 0 if none was. */
+  #versionOf(authority: number): number {
+    if (this.time === LATEST) return authority;
+    const { reader } = this;
+    const history = reader.u32(authority + AUTHORITY_HISTORY);
+    const versionAt = (index: number): number =>
+      history + HISTORY_VERSIONS + index * HISTORY_VERSION_BYTES;
+    let low = 0;
+    let high = reader.u32(history);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (reader.u32(versionAt(middle)) <= this.time) low = middle + 1;
+      else high = middle;
+    }
+    return low === 0 ? 0 : versionAt(low - 1) + HISTORY_AUTHORITY;
+  }
+
+  /** @param version the version of the authority that was in force, or the authority */
+  #authority(
+    at: number,
+    version: number,
+    port: number,
+    schemes: number,
+    host: number,
+  ): TableAuthority {
     return new AuthorityEntry(this.reader, {
       at,
+      version,
       base: this.#base,
       port: port === 0 ? undefined : port,
       schemes,
@@ -431,10 +522,11 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString();
 }
 
-const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
+const ACCESS_RESULTS: Readonly<Record<number, AccessResult | 'unknown'>> = {
   [ACCESS_SUCCESSFUL]: 'successful',
   [ACCESS_UNAVAILABLE]: 'unavailable',
   [ACCESS_UNREACHABLE]: 'unreachable',
+  [ACCESS_UNKNOWN]: 'unknown',
 };
 
 const SCHEMES: readonly (readonly [number, Scheme])[] = [
@@ -451,6 +543,8 @@ const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
 /** Where an authority and the name of its host lie in a table, and what is not stored there. */
 interface AuthorityPlace {
   readonly at: number;
+  /** Where its robots record, its source and the number for the source are. */
+  readonly version: number;
   /** What is added to offsets outside the shard. */
   readonly base: number;
   readonly port: number | undefined;
@@ -464,20 +558,20 @@ interface AuthorityPlace {
 class AuthorityEntry implements TableAuthority {
   readonly schemes: readonly Scheme[];
   readonly port: number | undefined;
-  readonly accessResult: AccessResult;
+  readonly accessResult: AccessResult | 'unknown';
   readonly robots: number;
   readonly at: number;
   readonly #reader: TableReader;
   readonly #place: AuthorityPlace;
 
   constructor(reader: TableReader, place: AuthorityPlace) {
-    const { at, base, port, schemes } = place;
+    const { at, version, base, port, schemes } = place;
     this.#reader = reader;
     this.#place = place;
     this.at = at + base;
     this.port = port;
     this.schemes = SCHEMES_OF_BITS[schemes] ?? [];
-    const robots = reader.u32(at);
+    const robots = reader.u32(version);
     this.robots = robots + base;
     const access = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
     if (access === undefined) throw reader.damaged(`no access result at ${robots}`);
@@ -486,15 +580,15 @@ class AuthorityEntry implements TableAuthority {
 
   get source(): string {
     const reader = this.#reader;
-    const { at, nameStart, nameLength } = this.#place;
-    const source = reader.u32(at + AUTHORITY_SOURCE);
+    const { version, nameStart, nameLength } = this.#place;
+    const source = reader.u32(version + AUTHORITY_SOURCE);
     const kind = reader.u8(source);
     const before = reader.u16(source + 1);
     const after = reader.u16(source + 3);
     if (before + after > SOURCE_LIMIT) throw reader.damaged(`the source at ${source} is too long`);
     let own = '';
     if (kind === SOURCE_WITH_HOST) own = reader.text(nameStart, nameLength);
-    else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(at + AUTHORITY_NUMBER));
+    else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(version + AUTHORITY_NUMBER));
     else if (kind !== SOURCE_TEXT) {
       throw reader.damaged(`the source at ${source} is of kind ${kind}`);
     }

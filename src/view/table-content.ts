@@ -20,7 +20,8 @@ export interface TableAuthority {
   readonly schemes: readonly Scheme[];
   /** The port; `undefined` for the default port of each scheme. */
   readonly port: number | undefined;
-  readonly accessResult: AccessResult;
+  /** `unknown` only where such authorities are listed: see `TableView.withUnknown`. */
+  readonly accessResult: AccessResult | 'unknown';
   /** The source of the robots.txt, escaped as in a JSON string: safe to print. */
   readonly source: string;
   /** Offset of the robots record, for `TableView.groups`; equal files share a record. */

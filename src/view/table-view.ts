@@ -1,5 +1,6 @@
 /** Reads a table for people and for proofs: hosts, authorities, groups, rules, fields. */
 
+import { LATEST } from '../kernel/layout.js';
 import type { Agent } from '../protocol/agent.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
@@ -30,6 +31,25 @@ export class TableView {
     if (first === undefined) throw new Error('a table has at least one shard');
     this.#first = first;
     this.#name = name;
+  }
+
+  /** The table as it was at a time, in seconds since 1970: see ShardView. */
+  at(time: number): TableView {
+    return new TableView(
+      this.shards.map((shard) => shard?.at(time)),
+      this.#name,
+    );
+  }
+
+  /**
+   * The table with the authorities of whose robots.txt nothing is known at its time, though
+   * something was known before.
+   */
+  withUnknown(): TableView {
+    return new TableView(
+      this.shards.map((shard) => shard?.withUnknown()),
+      this.#name,
+    );
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */
@@ -106,6 +126,16 @@ export class TableView {
   rules(group: MergedGroup): TableRule[] {
     const some = group.groups.find(({ automaton }) => automaton !== 0);
     return some === undefined ? [] : this.shardAt(some.automaton).rules(group);
+  }
+
+  /** As `ShardView.timesOf`. */
+  timesOf(authority: Pick<TableAuthority, 'at'>): number[] {
+    return this.shardAt(authority.at).timesOf(authority);
+  }
+
+  /** Whether the table is as it was at some time, and not the newest. */
+  get isOfThePast(): boolean {
+    return this.#first.time !== LATEST;
   }
 
   /** Whether the table keeps other records and dates. */

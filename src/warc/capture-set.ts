@@ -1,14 +1,19 @@
-/** Chooses the latest capture of each URL, and follows redirects from capture to capture. */
+/**
+ * Finds which captures answer for each robots.txt, the latest ones or those of each time, and
+ * follows redirects from capture to capture.
+ */
 
 import { ByteStore, type HashKey, Uint32List } from '../compile/byte-store.js';
 import { FOLLOWED_REDIRECTS } from '../http/url.js';
 import {
   type CapturePlace,
-  EarlierCaptures,
+  Captures,
   type Found,
-  FoundCaptures,
   LeftOutCaptures,
-  type OrderedPlace,
+  MAX_REVISITS,
+  Payloads,
+  type Reference,
+  References,
 } from './capture-store.js';
 import {
   eachCapture,
@@ -16,6 +21,7 @@ import {
   KIND_BODY,
   KIND_LEFT_OUT,
   KIND_REDIRECT,
+  KIND_REVISIT,
   KIND_UNMODIFIED,
   type PackedCaptures,
   type UnpackedCapture,
@@ -23,17 +29,23 @@ import {
 
 const ROBOTS_PATH = '/robots.txt';
 
-/** Revisits of a URL with different payloads that are kept: the latest ones. */
-const MAX_REVISITS = 64;
-
-/**
- * Redirects of a URL to different targets at one moment that are kept: the last ones. A hostile
- * archive could have many, and each robots.txt that leads to the URL would follow all of them.
- */
-const MAX_REDIRECTS = 16;
-
 /** Redirects that are followed to find one robots.txt. More are like too long a chain. */
 const MAX_FOLLOWED = 64;
+
+/** Captures of one URL that are looked at until one of them tells what was found. */
+const MAX_LOOKED_AT = 4096;
+
+/** Times at which the robots.txt of one URL is looked for in a history: the latest ones. */
+const MAX_TIMES = 10_000;
+
+/**
+ * Captures that may be looked at for each one that there is, to find all histories. Otherwise many
+ * robots.txt files that redirect to one URL with many captures would take hours.
+ */
+const LOOKED_AT_PER_CAPTURE = 64;
+
+/** Times of each URL, beside those of its own captures, once so many have been looked at. */
+const FEW_TIMES = 64;
 
 /** What a capture leads to, in ascending preference among the captures of one moment. */
 const LOOP = 0;
@@ -50,24 +62,17 @@ interface Reached {
   readonly last: number;
 }
 
-/** The state of a search for a robots.txt. */
+/** A search for a robots.txt among the captures that are older than a time. */
 interface Search {
+  readonly before: number;
+  /**
+   * The date of the last capture that it has made use of. At every time from this date until
+   * `before`, the search ends the same way.
+   */
+  since: number;
   /** The URLs from the robots.txt to the one at hand. */
   readonly chain: number[];
   followed: number;
-  /** Receives the URLs that may be wanted. With it, the search goes on after it has found rules. */
-  readonly onTarget: ((target: number) => void) | undefined;
-}
-
-/** A capture that refers to an earlier one. */
-interface Revisit extends OrderedPlace {
-  readonly date: number;
-  readonly isUnmodified: boolean;
-  /** The number of the payload digest; -1 if there is none. */
-  readonly digest: number;
-  /** The number of the URL that it refers to; -1 if there is none. */
-  readonly refersTo: number;
-  readonly refersToDate: number;
 }
 
 /**
@@ -82,56 +87,67 @@ export interface CaptureFinding extends CapturePlace {
   readonly url: string;
   readonly body: number;
   readonly bodyBytes: number;
-  /** The date of the last capture with a payload, in milliseconds since 1970. */
-  readonly date: number;
+  /**
+   * Milliseconds since 1970, with a fraction. In a history, when the finding came into force.
+   * Otherwise the date of the last capture with a payload, or of the redirect.
+   */
+  readonly since: number;
   /** The last URL of the redirects. */
   readonly target: string;
 }
 
 /**
- * The latest capture of each URL. Captures of one URL at one moment are in no order: a crawler that
- * gets a cookie by redirects captures `302` and `200` of the same URL within one second. A capture
- * that leads to rules counts before a failure, and a redirect that only leads back counts last; of
- * several such captures the last in the archive counts.
+ * The captures of each URL, of which the latest one counts, or in a history at each time the latest
+ * one until then. Captures of one URL at one moment are in no order: a crawler that gets a cookie
+ * by redirects captures `302` and `200` of the same URL within one second. A capture that leads to
+ * rules counts before a failure, and a redirect that only leads back counts last; of several such
+ * captures the last in the archive counts.
  *
- * The memory is some 100 bytes for each URL, 70 for each distinct payload digest, and 70 for each
+ * The memory is some 100 bytes for each URL, 70 for each distinct payload digest, and 40 for each
  * further capture of a URL.
  */
 export class CaptureSet {
+  /** Captures without a date. They do not count. */
+  undated = 0;
+  /** URLs whose history has lost its oldest times, because it has too many. */
+  shortened = 0;
+  readonly #hasHistory: boolean;
   readonly #urls: ByteStore;
-  /** For each URL the latest capture that says what it found; of several, the last one. */
-  readonly #found = new FoundCaptures();
-  /**
-   * For some URLs the other captures of the same moment that can decide, in the order of the
-   * archive: a body, an access result, and redirects.
-   */
-  readonly #others = new Map<number, readonly Found[]>();
-  readonly #earlier: EarlierCaptures;
-  /** The URLs that were captured, in the order of their first captures. */
+  readonly #captures: Captures;
+  /** The URLs that were captured, in the order of their first captures; and a bit for each. */
   readonly #captured = new Uint32List();
+  readonly #isCaptured = new Uint32List();
+  /** The URLs that have revisits, in the order of the first ones. */
+  readonly #revisited = new Set<number>();
+  readonly #references: References;
   readonly #digests: ByteStore;
-  /** For each payload digest the number of the body plus one, and the length of the body. */
-  readonly #payloads = new Uint32List();
-  /** For some URLs the revisits, the latest of each payload; the latest revisit comes last. */
-  readonly #revisits = new Map<number, Revisit[]>();
+  readonly #payloads: Payloads;
   readonly #leftOut: LeftOutCaptures;
   readonly #unavailable: number;
-  readonly #orderOf: (file: number) => number;
-  /** Number of captures so far. */
-  #added = 0;
+  /** Number of captures that searches have looked at. */
+  #lookedAt = 0;
 
   /**
    * @param unavailable the number that stands for the access result `unavailable`
    * @param orderOf the place of a file in the archive, for its number; of files at the same place,
    *   the one with the greater number comes later
+   * @param options `history`: whether to find what was in force at each time. Default: only what is
+   *   in force at the end
    */
-  constructor(key: HashKey, unavailable: number, orderOf: (file: number) => number) {
+  constructor(
+    key: HashKey,
+    unavailable: number,
+    orderOf: (file: number) => number,
+    { history = false }: { readonly history?: boolean } = {},
+  ) {
+    this.#hasHistory = history;
     this.#urls = new ByteStore(key);
-    this.#earlier = new EarlierCaptures(key);
+    this.#captures = new Captures(history, orderOf);
+    this.#references = new References(key);
     this.#digests = new ByteStore(key);
+    this.#payloads = new Payloads(history);
     this.#leftOut = new LeftOutCaptures(key);
     this.#unavailable = unavailable;
-    this.#orderOf = orderOf;
   }
 
   /**
@@ -149,139 +165,96 @@ export class CaptureSet {
     areFirst = false,
   ): void {
     eachCapture(captures, (capture) => {
-      const sequence = areFirst ? 0 : ++this.#added;
       const file = fileOf(capture);
-      if (capture.kind === KIND_LEFT_OUT) {
-        this.#leftOut.add(capture.url, file, capture.offset);
+      const { date, offset, kind, bodyBytes } = capture;
+      if (kind === KIND_LEFT_OUT) {
+        this.#leftOut.add(capture.url, file, offset);
+        return;
+      }
+      if (Number.isNaN(date)) {
+        this.undated++;
         return;
       }
       const url = this.#urls.add(capture.url);
-      if (!this.#found.has(url) && !this.#revisits.has(url)) {
-        this.#captured.push(url);
-      }
-      switch (capture.kind) {
-        case KIND_BODY:
-        case KIND_ACCESS:
-          this.#addFound(url, capture, { file, sequence }, bodyOf(capture.value));
-          break;
-        case KIND_REDIRECT:
-          this.#addFound(url, capture, { file, sequence }, this.#urls.add(capture.target));
-          break;
-        default:
-          this.#addRevisit(url, capture, { file, sequence });
-      }
+      this.#noteCaptured(url);
+      const isFound = kind === KIND_BODY || kind === KIND_ACCESS || kind === KIND_REDIRECT;
+      const value = isFound
+        ? this.#valueOf(capture, bodyOf)
+        : this.#references.add(this.#referenceOf(capture));
+      if (!isFound) this.#revisited.add(url);
+      const stored = isFound ? kind : KIND_REVISIT;
+      this.#captures.add(url, { date, kind: stored, value, bodyBytes, file, offset }, areFirst);
     });
   }
 
-  #addFound(
-    url: number,
-    capture: UnpackedCapture,
-    place: Pick<OrderedPlace, 'file' | 'sequence'>,
-    value: number,
-  ): void {
-    const { date, offset, kind, bodyBytes, payloadDigest } = capture;
+  #noteCaptured(url: number): void {
+    const bits = this.#isCaptured.get(url >>> 5);
+    const bit = 1 << (url & 31);
+    if ((bits & bit) !== 0) return;
+    this.#isCaptured.set(url >>> 5, bits | bit);
+    this.#captured.push(url);
+  }
+
+  #valueOf(
+    { date, kind, value, bodyBytes, payloadDigest, target }: UnpackedCapture,
+    bodyOf: (body: number) => number,
+  ): number {
+    if (kind === KIND_REDIRECT) return this.#urls.add(target);
+    const body = bodyOf(value);
     if (kind === KIND_BODY && payloadDigest.length > 0) {
-      const digest = this.#digests.add(payloadDigest);
-      this.#payloads.set(2 * digest, value + 1);
-      this.#payloads.set(2 * digest + 1, bodyBytes);
+      this.#payloads.add(this.#digests.add(payloadDigest), { body, bodyBytes, date });
     }
-    const found = { date, kind, value, bodyBytes, offset, ...place };
-    const latest = this.#found.get(url);
-    if (latest === undefined) this.#found.set(url, found);
-    else if (latest.date === date) this.#addToLatest(url, found);
-    else if (latest.date > date) this.#addEarlier(url, found);
-    else {
-      for (const other of this.#foundLatest(url)) this.#addEarlier(url, other);
-      this.#others.delete(url);
-      this.#found.set(url, found);
-    }
+    return body;
   }
 
-  /** Adds a finding of the same moment as the latest one. */
-  #addToLatest(url: number, found: Found): void {
-    const { kind, value } = found;
-    const latest = this.#foundLatest(url);
-    const same = latest.findIndex(
-      (other) => other.kind === kind && (kind !== KIND_REDIRECT || other.value === value),
-    );
-    if (same >= 0) {
-      if (this.#compare(found, latest[same] as Found) < 0) return;
-      latest.splice(same, 1);
-    }
-    let place = latest.length;
-    while (place > 0 && this.#compare(found, latest[place - 1] as Found) < 0) place--;
-    latest.splice(place, 0, found);
-    const redirects = latest.filter((each) => each.kind === KIND_REDIRECT);
-    if (redirects.length > MAX_REDIRECTS) latest.splice(latest.indexOf(redirects[0] as Found), 1);
-    this.#found.set(url, latest.pop() as Found);
-    if (latest.length > 0) this.#others.set(url, latest);
-  }
-
-  /** The latest findings of a URL, in the order of the archive. */
-  #foundLatest(url: number): Found[] {
-    const last = this.#found.get(url);
-    return last === undefined ? [] : [...(this.#others.get(url) ?? []), last];
-  }
-
-  #addEarlier(url: number, found: Found): void {
-    const other = this.#earlier.find(url, found.date);
-    const isBody = found.kind === KIND_BODY;
-    // Of the captures of one moment, a revisit refers to the last one with a body.
-    const isKept =
-      other !== undefined &&
-      ((other.kind === KIND_BODY) === isBody ? this.#compare(found, other) < 0 : !isBody);
-    if (!isKept) this.#earlier.add(url, found);
-  }
-
-  /** Compares the places of two captures in the archive. */
-  #compare(a: OrderedPlace, b: OrderedPlace): number {
-    return (
-      this.#orderOf(a.file) - this.#orderOf(b.file) ||
-      a.file - b.file ||
-      a.offset - b.offset ||
-      a.sequence - b.sequence
-    );
-  }
-
-  #addRevisit(
-    url: number,
-    capture: UnpackedCapture,
-    place: Pick<OrderedPlace, 'file' | 'sequence'>,
-  ): void {
-    const { date, offset, kind, value, payloadDigest, target } = capture;
-    const revisit = {
-      ...place,
-      offset,
-      date,
-      isUnmodified: kind === KIND_UNMODIFIED,
+  #referenceOf({ kind, value, payloadDigest, target }: UnpackedCapture): Reference {
+    return {
       digest: payloadDigest.length === 0 ? -1 : this.#digests.add(payloadDigest),
-      refersTo: target.length === 0 ? -1 : this.#urls.add(target),
-      refersToDate: value,
+      url: target.length === 0 ? -1 : this.#urls.add(target),
+      date: value,
+      isUnmodified: kind === KIND_UNMODIFIED,
     };
-    const revisits = this.#revisits.get(url) ?? [];
-    const isBefore = (other: Revisit): boolean =>
-      date < other.date || (date === other.date && this.#compare(revisit, other) < 0);
-    const same = revisits.findIndex((other) => isSamePayload(other, revisit));
-    if (same >= 0) {
-      if (isBefore(revisits[same] as Revisit)) return;
-      revisits.splice(same, 1);
-    }
-    let at = revisits.length;
-    while (at > 0 && isBefore(revisits[at - 1] as Revisit)) at--;
-    revisits.splice(at, 0, revisit);
-    if (revisits.length > MAX_REVISITS) revisits.shift();
-    this.#revisits.set(url, revisits);
   }
 
-  /** Yields the finding about each robots.txt, in the order of the first captures. */
+  /**
+   * Yields the finding about each robots.txt, in the order of the first captures. In a history that
+   * is one finding for each time at which another body came into force, or none any more; they
+   * ascend.
+   */
   *findings(): Generator<CaptureFinding> {
     for (let at = 0; at < this.#captured.length; at++) {
       const url = this.#captured.get(at);
       const href = this.#href(url);
-      if (!isRobotsUrl(href)) continue;
-      const finding = this.#findingOf(url, href);
-      if (finding !== undefined) yield finding;
+      if (isRobotsUrl(href)) yield* this.#findingsOf(url, href);
     }
+  }
+
+  /** Finds what is in force at the end; in a history, then what was in force before that. */
+  #findingsOf(url: number, href: string): CaptureFinding[] {
+    const findings: CaptureFinding[] = [];
+    let before = Number.POSITIVE_INFINITY;
+    const first = this.#captures.first(url);
+    const few = FEW_TIMES + this.#captures.end(url, before) - first;
+    for (let times = 0; this.#captures.end(url, before) > first; times++) {
+      if (times > 0 && !this.#hasHistory) break;
+      if (times === MAX_TIMES || (times >= few && this.#isExhausted())) {
+        this.shortened++;
+        break;
+      }
+      const search = searchFrom(url, before);
+      const finding = this.#findingOf(url, href, search);
+      before = search.since;
+      if (finding === undefined) continue;
+      const next = findings.at(-1);
+      if (next?.kind === finding.kind && next.body === finding.body) findings.pop();
+      findings.push(finding);
+    }
+    return findings.reverse();
+  }
+
+  /** Whether searches have looked at as many captures as they may, all together. */
+  #isExhausted(): boolean {
+    return this.#lookedAt > LOOKED_AT_PER_CAPTURE * this.#captures.count;
   }
 
   /** For each file the offsets at which captures of some URLs were left out. */
@@ -291,65 +264,114 @@ export class CaptureSet {
 
   /**
    * The URLs, other than of robots.txt files, to which redirects from robots.txt files lead, or to
-   * which revisits refer.
+   * which revisits refer; in a history, at any time.
    */
   targets(): string[] {
     const targets = new Set<number>();
-    for (let url = 0; url < this.#urls.count; url++) {
-      const isPlain = !this.#revisits.has(url) && !this.#others.has(url);
-      if (isPlain && this.#found.get(url)?.kind !== KIND_REDIRECT) continue;
-      if (!isRobotsUrl(this.#href(url))) continue;
-      this.#find(url, (target) => {
-        if (!isRobotsUrl(this.#href(target))) targets.add(target);
-      });
+    let urls: number[] = [];
+    for (let at = 0; at < this.#captured.length; at++) {
+      const url = this.#captured.get(at);
+      const isPlain = !this.#hasHistory && this.#captures.isPlain(url);
+      if (!isPlain && isRobotsUrl(this.#href(url))) urls.push(url);
+    }
+    const listed = new Set<number>();
+    for (let followed = 0; urls.length > 0; followed++) {
+      const next: number[] = [];
+      const add = (target: number, list: number[] | undefined): void => {
+        if (listed.has(target) || isRobotsUrl(this.#href(target))) return;
+        targets.add(target);
+        if (list === undefined) return;
+        listed.add(target);
+        list.push(target);
+      };
+      // In a history, a revisit of a redirect may decide: `urls` grows by what revisits refer to.
+      const also = this.#hasHistory ? urls : undefined;
+      for (const url of urls) {
+        const redirects = followed < FOLLOWED_REDIRECTS ? this.#redirectsOf(url) : [];
+        for (const target of redirects) add(target, next);
+        for (const target of this.#referredBy(url)) add(target, also);
+      }
+      urls = next;
     }
     return [...targets].map((target) => this.#href(target));
   }
 
-  /** The latest captures that are revisits of captures that are missing; they do not count. */
+  /** The URLs to which the latest captures of a URL redirect; in a history, all captures. */
+  #redirectsOf(url: number): number[] {
+    const found = this.#hasHistory
+      ? this.#capturesOf(url)
+      : this.#latest(url, searchFrom(url, Number.POSITIVE_INFINITY));
+    return found.filter(({ kind }) => kind === KIND_REDIRECT).map(({ value }) => value);
+  }
+
+  /** The URLs to which the revisits of a URL refer. */
+  #referredBy(url: number): number[] {
+    if (!this.#revisited.has(url)) return [];
+    return this.#capturesOf(url)
+      .filter(({ kind }) => kind === KIND_REVISIT)
+      .map(({ value }) => this.#references.get(value).url)
+      .filter((target) => target >= 0);
+  }
+
+  /** The captures of a URL that can count at some time, ascending. */
+  #capturesOf(url: number): Found[] {
+    const first = this.#captures.first(url);
+    const length = this.#captures.end(url, Number.POSITIVE_INFINITY) - first;
+    return Array.from({ length }, (_, at) =>
+      this.#captures.get(this.#captures.numberAt(first + at)),
+    );
+  }
+
+  /**
+   * The revisits of captures that are missing; they do not count. Without a history, only those
+   * that are the latest captures of their URLs.
+   */
   *lostRevisits(): Generator<CapturePlace> {
-    for (const [url, revisits] of this.#revisits) {
-      const revisit = revisits.at(-1) as Revisit;
-      const found = this.#found.get(url);
-      if (found !== undefined && found.date > revisit.date) continue;
-      if (this.#referred(revisit) !== undefined) continue;
-      if (!revisit.isUnmodified || this.#latest(url).length === 0) yield revisit;
+    for (const url of this.#revisited) {
+      const captures = this.#capturesOf(url);
+      const latest = captures.findLast(({ kind }) => kind === KIND_REVISIT);
+      const search = searchFrom(url, Number.POSITIVE_INFINITY);
+      /** The date of the first capture that tells what was found. */
+      let known = Number.POSITIVE_INFINITY;
+      const lost: Found[] = [];
+      for (const capture of captures) {
+        const isLost =
+          capture.kind === KIND_REVISIT && this.#referred(capture, search) === undefined;
+        if (!isLost) known = Math.min(known, capture.date);
+        else if (this.#hasHistory || capture === latest) lost.push(capture);
+      }
+      for (const capture of lost) {
+        const { isUnmodified } = this.#references.get(capture.value);
+        if (!isUnmodified || capture.date < known) yield capture;
+      }
     }
   }
 
-  #findingOf(url: number, href: string): CaptureFinding | undefined {
-    const { found, last } = this.#find(url);
-    const target = this.#href(last);
+  #findingOf(url: number, href: string, search: Search): CaptureFinding | undefined {
+    const { found, last } = this.#reach(url, search);
+    const target = last === url ? href : this.#href(last);
     if (found !== undefined) {
       const { value, bodyBytes, file, offset } = found;
-      const date = this.#found.get(last)?.date ?? found.date;
-      return { kind: 'body', url: href, body: value, bodyBytes, file, offset, date, target };
+      const since = this.#hasHistory
+        ? search.since
+        : (this.#captures.lastFoundDate(last) ?? found.date);
+      return { kind: 'body', url: href, body: value, bodyBytes, file, offset, since, target };
     }
-    const [asked] = this.#latest(url);
+    const [asked] = this.#latest(url, search);
     // A redirect leads to this robots.txt, but the robots.txt was not captured.
     if (asked === undefined) return undefined;
     const { file, offset, date } = asked;
-    return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, date, target };
-  }
-
-  /** Finds the robots.txt of a URL, or the URL that was not captured. */
-  #find(url: number, onTarget?: (target: number) => void): Reached {
-    return this.#reach(url, { chain: [url], followed: 0, onTarget });
+    const since = this.#hasHistory ? search.since : date;
+    return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, since, target };
   }
 
   /** Where the captures of a URL lead that have its latest moment. */
   #reach(url: number, search: Search): Reached {
-    if (search.onTarget !== undefined) {
-      const from = this.#found.get(url)?.date ?? Number.NEGATIVE_INFINITY;
-      for (const { date, refersTo } of this.#revisits.get(url) ?? []) {
-        if (date >= from && refersTo >= 0) search.onTarget(refersTo);
-      }
-    }
     let best: Reached | undefined;
-    for (const found of this.#latest(url)) {
+    for (const found of this.#latest(url, search)) {
       const reached = this.#follow(found, url, search);
       if (best === undefined || reached.rank > best.rank) best = reached;
-      if (best.rank === RULES && search.onTarget === undefined) break;
+      if (best.rank === RULES) break;
     }
     return best ?? { rank: NOT_CAPTURED, found: undefined, last: url };
   }
@@ -368,7 +390,6 @@ export class CaptureSet {
       const none = { ...found, kind: KIND_ACCESS, value: this.#unavailable, bodyBytes: 0 };
       return { rank: isLoop ? LOOP : FAILURE, found: none, last: url };
     }
-    search.onTarget?.(target);
     search.followed++;
     chain.push(target);
     const reached = this.#reach(target, search);
@@ -381,39 +402,44 @@ export class CaptureSet {
    * what it refers to. A revisit without a payload confirms the capture before it if the server
    * said 304, and does not count otherwise. In both cases the capture before it decides.
    */
-  #latest(url: number): readonly Found[] {
-    const latest = this.#foundLatest(url).reverse();
-    const revisits = this.#revisits.get(url);
-    if (revisits === undefined) return latest;
-    let date = latest[0]?.date ?? Number.NEGATIVE_INFINITY;
-    let candidates = latest.map((found) => ({ found, place: found as OrderedPlace }));
-    for (const revisit of revisits.toReversed()) {
-      if (revisit.date < date) break;
-      const found = this.#referred(revisit);
-      if (found === undefined) continue;
-      if (revisit.date > date) candidates = [];
-      date = revisit.date;
-      candidates.push({ found, place: revisit });
+  #latest(url: number, search: Search): readonly Found[] {
+    const captures = this.#captures;
+    const end = captures.end(url, search.before);
+    const start = Math.max(captures.first(url), end - MAX_LOOKED_AT);
+    const latest: Found[] = [];
+    let date = Number.NaN;
+    let revisits = 0;
+    let place = end - 1;
+    for (; place >= start; place--) {
+      const number = captures.numberAt(place);
+      if (captures.date(number) !== date) {
+        if (latest.length > 0) break;
+        date = captures.date(number);
+      }
+      const isRevisit = captures.kind(number) === KIND_REVISIT;
+      if (isRevisit && revisits++ >= MAX_REVISITS) continue;
+      const capture = captures.get(number);
+      const found = isRevisit ? this.#referred(capture, search) : capture;
+      if (found !== undefined) latest.push(found);
     }
-    candidates.sort((a, b) => this.#compare(b.place, a.place));
-    return candidates.map(({ found }) => found);
+    this.#lookedAt += end - place;
+    if (latest.length > 0) search.since = Math.max(search.since, date);
+    return latest;
   }
 
   /** The finding that a revisit refers to, by the digest of its payload, or by URL and date. */
-  #referred(revisit: Revisit): Found | undefined {
-    const { digest, refersTo, refersToDate, isUnmodified } = revisit;
-    const payload = digest < 0 ? 0 : this.#payloads.get(2 * digest);
-    const bodyBytes = digest < 0 ? 0 : this.#payloads.get(2 * digest + 1);
-    // Some writers give a 304 the digest of its own body, which is empty.
-    if (payload !== 0 && !(isUnmodified && bodyBytes === 0)) {
-      const { date, file, offset, sequence } = revisit;
-      return { date, kind: KIND_BODY, value: payload - 1, bodyBytes, file, offset, sequence };
+  #referred(revisit: Found, search: Search): Found | undefined {
+    const { digest, url, date, isUnmodified } = this.#references.get(revisit.value);
+    const payload = digest < 0 ? undefined : this.#payloads.get(digest, search.before);
+    if (payload !== undefined) {
+      const { body: value, bodyBytes } = payload;
+      search.since = Math.max(search.since, payload.date);
+      // Some writers give a 304 the digest of its own body, which is empty.
+      if (!isUnmodified || bodyBytes > 0) return { ...revisit, kind: KIND_BODY, value, bodyBytes };
     }
-    if (refersTo < 0) return undefined;
-    const latest = this.#foundLatest(refersTo);
-    return Math.floor(latest[0]?.date ?? Number.NaN) === Math.floor(refersToDate)
-      ? (latest.findLast((each) => each.kind === KIND_BODY) ?? latest.at(-1))
-      : this.#earlier.find(refersTo, refersToDate);
+    const referred = url < 0 ? undefined : this.#captures.referred(url, date, search.before);
+    if (referred !== undefined) search.since = Math.max(search.since, referred.since);
+    return referred?.found;
   }
 
   #href(url: number): string {
@@ -421,14 +447,9 @@ export class CaptureSet {
   }
 }
 
-/** Whether two revisits refer to the same payload. Dates may be NaN, which `Object.is` equates. */
-function isSamePayload(a: Revisit, b: Revisit): boolean {
-  return (
-    a.digest === b.digest &&
-    a.refersTo === b.refersTo &&
-    a.isUnmodified === b.isUnmodified &&
-    Object.is(a.refersToDate, b.refersToDate)
-  );
+/** A search that begins at a robots.txt. */
+function searchFrom(url: number, before: number): Search {
+  return { before, since: Number.NEGATIVE_INFINITY, chain: [url], followed: 0 };
 }
 
 /** Whether a canonical URL is that of the robots.txt of an authority. */

@@ -179,7 +179,7 @@ function schemeOf(uri: string): string {
 /** The kinds of packed captures. */
 export const KIND_BODY = 0;
 export const KIND_REDIRECT = 1;
-const KIND_REVISIT = 2;
+export const KIND_REVISIT = 2;
 export const KIND_UNMODIFIED = 3;
 export const KIND_ACCESS = 4;
 /** A capture that was left out; only its URL and its offset are known. */

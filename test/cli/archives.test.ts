@@ -47,7 +47,7 @@ describe('captures of WARC files', () => {
     }
   });
 
-  test('--as-of takes a date or time in UTC, and no table', async ({ place }) => {
+  test('--as-of takes a date or time in UTC, and no table in an audit', async ({ place }) => {
     place.write('crawl.warc', CRAWL);
     for (const date of [
       'yesterday',
@@ -66,7 +66,7 @@ describe('captures of WARC files', () => {
       expect({ code, date }).toEqual({ code: 2, date });
       expect(stderr).toContain('such as 2025-03-10 or 2025-03-10T12:00:00Z');
     }
-    const { code, stderr } = await place.run('--table x --as-of 2025-03-10', '');
+    const { code, stderr } = await place.run('audit --table x --as-of 2025-03-10', '');
     expect(code).toBe(2);
     expect(stderr).toContain('--as-of has no effect on a table');
   });

@@ -26,6 +26,8 @@ const VALUES: Readonly<Record<string, string>> = {
   '--agent': 'GPTBot',
   '--agents-file': 'agents.json',
   '--as-of': '2025-03-10',
+  '--from': '2025-03-10',
+  '--to': '2025-03-11',
   '--ca': 'ca.pem',
   '--color': 'always',
   '--concurrency': '2',

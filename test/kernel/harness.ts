@@ -51,7 +51,7 @@ export interface Ran {
   readonly result: number;
   /** Pairs of (line from 0, reason). */
   readonly bad: readonly (readonly [number, number])[];
-  /** Number of lines by the first agent's outcome, `verdict << 4 | reason`. */
+  /** Number of lines by the first agent's outcome, `verdict << REASON_BITS | reason`. */
   readonly tally: readonly number[];
 }
 

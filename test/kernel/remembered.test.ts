@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { REASON_BITS, REASON_MASK } from '../../src/kernel/layout.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -55,7 +56,8 @@ it('outcomes are the same with and without what is remembered', () => {
     expect(output).toBe(plain.output);
     expect(tally).toEqual(plain.tally);
     tally.forEach((count, outcome) => {
-      if (count > 0) seen.add(`${VERDICTS[outcome >> 4]} ${REASONS[outcome & 15]}`);
+      if (count > 0)
+        seen.add(`${VERDICTS[outcome >> REASON_BITS]} ${REASONS[outcome & REASON_MASK]}`);
     });
   }
   const expected: [Verdict, Reason][] = [

@@ -249,6 +249,7 @@ describe('a column', () => {
         memory: arena.memory,
         tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
         addedShards: undefined,
+        time: undefined,
         profile,
         agents: ['*'],
       });
@@ -290,6 +291,7 @@ describe('a column', () => {
       memory: arena.memory,
       tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
+      time: undefined,
       profile: 'rfc9309',
       agents: ['*'],
     });

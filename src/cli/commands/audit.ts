@@ -23,6 +23,7 @@ import {
   agentWords,
   checkProfile,
   checkRobotsSource,
+  checkTime,
   refuseSingleRobots,
 } from './robots-source.js';
 
@@ -33,6 +34,9 @@ export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly report?: string;
   readonly format?: ReportFormat;
 }
+
+const NO_TIME =
+  'audit reads the newest robots.txt files of a table. To judge URLs by those of a time, type: robots-filter --table FILE --as-of DATE. To audit captures up to a time, name them with --robots-dir';
 
 /**
  * `robots-filter audit`: prints for each host and agent how much of the host is allowed.
@@ -49,7 +53,8 @@ export async function audit(options: AuditOptions): Promise<number> {
   }
   checkSpreadsheet(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
-  checkRobotsSource([], options);
+  checkRobotsSource([], options, NO_TIME);
+  await checkTime(robotsDir, options, 'Leave --as-of out');
   if (format === 'parquet') refuseParquetOnTerminal('> audit.parquet');
   const form = options.report === undefined ? undefined : reportForm(options.report);
   if (options.report !== undefined) refuseStandardOutputAsReport(options.report);

@@ -1,6 +1,7 @@
 /** Compiles caches for a command, and reports what was skipped. */
 
 import { statSync } from 'node:fs';
+import { RobotsFilterError } from '../../base/errors.js';
 import { openForHosts, Table, tableMemory } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
 import {
@@ -32,6 +33,7 @@ export async function compileCaches(
 type CachesOptions = RobotsOptions & {
   readonly threads?: number;
   readonly records?: boolean;
+  readonly history?: boolean;
   readonly fetch?: boolean;
   /** The only shard that is compiled. */
   readonly only?: number | 'manifest';
@@ -57,10 +59,12 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
     ...readingOf(options),
     productTokens,
     records: options.records,
+    history: options.history,
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
     signal: interruption.signal,
     onRead(read) {
+      noteUndated(read, paths, options, diagnostics);
       if (read.files > 0 || isEmptyAllowed(options)) return;
       warnings.summarise();
       noteStale(read, options, diagnostics);
@@ -123,6 +127,33 @@ function describeEmpty(
     ? 'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt'
     : 'A record needs "host" or "url", and "robots", "robots_base64" or "status"; a WARC file needs captures of a robots.txt';
   return `no robots.txt in ${where}: every host is unknown. ${remedy}`;
+}
+
+/**
+ * Says how many files a table with histories lacks.
+ *
+ * @param only the shard that is compiled alone: other shards may have the files with dates
+ * @throws RobotsFilterError `input` if it lacks all of them
+ */
+function noteUndated(
+  { files, undated }: { readonly files: number; readonly undated: number },
+  paths: readonly string[],
+  { only }: CachesOptions,
+  diagnostics: Diagnostics,
+): void {
+  if (undated === 0) return;
+  const where = paths.join(', ');
+  const remedy =
+    'Captures of WARC files have dates, directories that robots-filter fetch wrote, and NDJSON records with a member "fetched"; from Parquet none are read';
+  if (undated === files && only === undefined) {
+    throw new RobotsFilterError(
+      'input',
+      `${where}: no robots.txt has a date, and --history needs dates. ${remedy}. Leave --history out otherwise`,
+    );
+  }
+  diagnostics.note(
+    `warning: ${formatCount(undated, 'robots.txt file')} of ${formatNumber(files)} in ${where} left out by --history, for lack of a date. ${remedy}`,
+  );
 }
 
 function noteStale(

@@ -27,11 +27,12 @@ import {
   reported,
 } from './compile-caches.js';
 import { filesToKeep, outputCompressor, refuseSourceAsOutput } from './outputs.js';
-import { refuseSingleRobots } from './robots-source.js';
+import { checkTime, refuseSingleRobots } from './robots-source.js';
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
   readonly records?: boolean;
+  readonly history?: boolean;
   readonly shards?: number;
   readonly only?: number | 'manifest';
 }
@@ -54,6 +55,12 @@ export async function compile(files: readonly string[], options: CompileOptions)
   if (shards === undefined) {
     refuseSourceAsOutput('-o', output, filesToKeep({ ...options, robotsDir }));
   }
+  if (options.history === true && options.asOf !== undefined) {
+    throw usageError(
+      'a table with histories answers for every time. Leave --as-of out, and give it to the run that reads the table: robots-filter --table FILE --as-of DATE',
+    );
+  }
+  await checkTime(robotsDir, options);
   const diagnostics = new Diagnostics(quiet);
   const agents = agent === undefined ? undefined : parseAgents(agent, profile);
   const productTokens = agents && neededTokens(agents);

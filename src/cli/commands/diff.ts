@@ -18,7 +18,7 @@ import { formatAuthority } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
-import { DIFFERENT, Diagnostics, SUCCESS, usageError } from '../console.js';
+import { DIFFERENT, Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import {
   type Difference,
@@ -37,12 +37,20 @@ import {
 import { formatCount } from '../text.js';
 import { contentOf, kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
 import { compileWithRecords } from './compile-caches.js';
-import { checkProfile, refuseEmptyTable, refuseReadingOptions } from './robots-source.js';
+import {
+  checkProfile,
+  checkTime,
+  refuseEmptyTable,
+  refuseReadingOptions,
+} from './robots-source.js';
 
 export interface DiffOptions extends RobotsOptions, RowOptions {
   readonly urls?: string;
   readonly format?: Exclude<ReportFormat, 'parquet'>;
   readonly exitCode?: boolean;
+  /** The times of the two sides, in milliseconds since 1970. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 /** The host in the table of a single robots.txt. */
@@ -57,13 +65,42 @@ interface Side {
   readonly robots?: Robots;
 }
 
+const NO_TIME =
+  'diff asks a table with histories for two times. Use --from DATE for the old side and --to DATE for the new one';
+
 /**
  * `robots-filter diff`: prints what has changed between two sets of robots.txt files, by effect.
  *
+ * @param newPath undefined if both sides are one table, at two times
  * @returns the exit code
  * @throws RobotsFilterError
  */
 export async function diff(
+  oldPath: string,
+  newPath: string | undefined,
+  options: DiffOptions,
+): Promise<number> {
+  if (newPath === undefined) return diffOfTimes(oldPath, options);
+  return diffOfPaths(oldPath, newPath, options);
+}
+
+/** @throws RobotsFilterError `usage` if the two sides are one at one time */
+function diffOfTimes(path: string, options: DiffOptions): Promise<number> {
+  const { from, to } = options;
+  if (from === undefined) {
+    throw usageError(
+      `diff compares two sides. Add --from DATE for two times of a table with histories, or type: robots-filter diff ${shellWords([path])} NEW`,
+    );
+  }
+  if (to !== undefined && to <= from) {
+    throw usageError(
+      '--to is not after --from. Exchange the two, or leave --to out for the newest',
+    );
+  }
+  return diffOfPaths(path, path, options);
+}
+
+async function diffOfPaths(
   oldPath: string,
   newPath: string,
   options: DiffOptions,
@@ -72,14 +109,18 @@ export async function diff(
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const [oldKind, newKind] = [await kindOfPath(oldPath), await kindOfPath(newPath)];
   // Beside a table, the options are for the files of the other side.
-  if (oldKind === newKind && oldKind !== 'cache') refuseReadingOptions(options, oldKind);
+  if (oldKind === newKind && oldKind !== 'cache') refuseReadingOptions(options, oldKind, NO_TIME);
+  const sides = [[oldPath, oldKind] as const, [newPath, newKind] as const];
+  const caches = sides.flatMap(([path, kind]) => (kind === 'cache' ? [path] : []));
+  if (caches.length > 0) await checkTime(caches, options, 'Leave --as-of out');
   const oldSide = await openSide(oldPath, oldKind, options, diagnostics);
   // A signal has ended the wait for a pipe: the other side would wait for one more.
   if (typeof oldSide === 'number') return oldSide;
-  const newSide = await openSide(newPath, newKind, options, diagnostics);
+  const isOne = oldPath === newPath && oldKind === 'table';
+  const newSide = isOne ? oldSide : await openSide(newPath, newKind, options, diagnostics);
   if (typeof newSide === 'number') return newSide;
   checkKinds([oldPath, oldSide], [newPath, newSide]);
-  const [old, next] = [oldSide.table, newSide.table];
+  const [old, next] = [asOf(oldSide.table, options.from), asOf(newSide.table, options.to)];
   if (old.profile !== next.profile) {
     throw usageError(
       `${oldPath} was compiled with --profile ${old.profile} and ${newPath} with --profile ${next.profile}. Compile both with one profile`,
@@ -101,7 +142,13 @@ export async function diff(
     async page(rows) {
       const { diffPage } = await import('../report/report-pages.js');
       const created = new Date().toISOString();
-      const about = { old: oldPath, new: newPath, what, profile: old.profile, created } as const;
+      const about = {
+        old: nameAt(oldPath, options.from),
+        new: nameAt(newPath, options.to),
+        what,
+        profile: old.profile,
+        created,
+      } as const;
       return diffPage(about, tally, rows);
     },
   });
@@ -117,6 +164,16 @@ export async function diff(
   for (const line of totals(tally, what)) diagnostics.note(line);
   if (sink.omission !== undefined) diagnostics.note(sink.omission);
   return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
+}
+
+/** The name of a side in the page. */
+function nameAt(path: string, time: number | undefined): string {
+  return time === undefined ? path : `${path} at ${new Date(time).toISOString()}`;
+}
+
+/** @throws RobotsFilterError `usage` for a time of a table without histories */
+function asOf(table: Table, time: number | undefined): Table {
+  return time === undefined ? table : table.at(time);
 }
 
 /** Opens or compiles one of the two sides; a number is the exit code after a signal. */

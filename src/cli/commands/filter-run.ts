@@ -213,13 +213,14 @@ export class FilterRun {
     if (interruption.exitCode !== undefined) return undefined;
     const { filterFigures } = await import('../report/filter-figures.js');
     const sources = robotsSources(options).map(({ path }) => path);
+    const now = options.asOf ?? Date.now();
     const figures = filterFigures({
       filter,
       view: table.view,
       agents,
       about: { complete, source: sources.join(', '), profile: table.header.profile },
       tableHosts: table.hosts,
-      now: options.asOf ?? Date.now(),
+      now: options.table === undefined || options.asOf === undefined ? now : undefined,
     });
     let text: string;
     if (reportForm(path) === 'json') {

@@ -2,12 +2,15 @@ import { readTable } from '../../judge/open-table.js';
 import {
   allocateTable,
   placeTable,
+  secondsOfTime,
   type TableMemory,
   type TableReading,
+  tableAt,
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
+import { VERSION_WITHOUT_HISTORIES } from '../../table/format.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
-import type { Diagnostics, Interruption } from '../console.js';
+import { type Diagnostics, type Interruption, usageError } from '../console.js';
 import type { RobotsOptions } from '../options.js';
 import { checkProfile, refuseEmptyTable } from './robots-source.js';
 
@@ -28,7 +31,7 @@ export async function openTable(
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
-  const { table: path, robotsDir = [], profile, report, preferences = false } = options;
+  const { table: path, robotsDir = [], profile, report, preferences = false, asOf } = options;
   const { parts, bankBytes, choose } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
@@ -47,5 +50,15 @@ export async function openTable(
   checkProfile(compiled, path, profile);
   refuseEmptyTable(path, table.hosts, options, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
-  return table;
+  return asOf === undefined ? table : tableAsOf(table, asOf, path);
+}
+
+/** @throws RobotsFilterError `usage` for a table without histories, which has no other time */
+function tableAsOf(table: TableMemory, asOf: number, path: string): TableMemory {
+  if (table.header.version <= VERSION_WITHOUT_HISTORIES) {
+    throw usageError(
+      `${path} has no histories, and --as-of asks for one time of many. Compile it with --history, or leave --as-of out`,
+    );
+  }
+  return tableAt(table, secondsOfTime(asOf));
 }

@@ -23,7 +23,7 @@ import {
   refuseStandardOutputAsReport,
   reportForm,
 } from './outputs.js';
-import { checkRobotsSource } from './robots-source.js';
+import { checkRobotsSource, checkTime } from './robots-source.js';
 
 /**
  * Checks that the filter's options fit each other and the files, before the work begins.
@@ -36,6 +36,7 @@ export async function checkFilterUsage(
   options: FilterOptions,
 ): Promise<readonly Agent[] | undefined> {
   checkRobotsSource(files, options);
+  await checkTime(options.robotsDir, options);
   checkUrlField(options);
   refuseAdditions(options);
   checkAddedMembers(options);

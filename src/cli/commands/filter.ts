@@ -179,6 +179,11 @@ async function preferencesOf(
 ) {
   if (!preferences) return undefined;
   const { RecordPreferences } = await import('../../pipeline/output/record-preferences.js');
+  if (path !== undefined && table.time !== undefined) {
+    throw usageError(
+      `${path} keeps the preferences of the newest robots.txt alone. Leave --preferences or --as-of out`,
+    );
+  }
   if (path !== undefined && !table.view.hasRecords) {
     throw usageError(
       `${path} keeps no preferences. Compile it with --records, or leave --preferences out`,

@@ -8,11 +8,16 @@ import {
   authorityJson,
   authorityLines,
   authorityNames,
+  historyLines,
+  type VersionReport,
+  versionJson,
 } from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
-import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
+import { openForHosts, type Table, tableIn, tableMemory } from '../../judge/table.js';
+import { secondsOfTime, type TableMemory, tableAt } from '../../judge/table-memory.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { SECTION_NAMES } from '../../table/check.js';
+import { VERSION_WITHOUT_HISTORIES } from '../../table/format.js';
 import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
@@ -27,6 +32,9 @@ export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
   readonly json?: boolean;
   readonly agent?: readonly string[];
+  readonly history?: boolean;
+  /** In milliseconds since 1970. */
+  readonly asOf?: number;
 }
 
 /**
@@ -59,9 +67,20 @@ export async function inspect(
   );
   const verified = options.verify === true ? await table.verify() : undefined;
   if (asked !== undefined) {
-    printHost(table, findHost(path, tableMemory(table).view, asked), options);
+    const memory = tableMemory(table);
+    checkHistory(path, memory, options);
+    if (options.history === true) {
+      const view = memory.view.withUnknown();
+      printHistory(table, view, findHost(path, view, asked), options);
+      return SUCCESS;
+    }
+    const { asOf } = options;
+    const time = asOf === undefined ? undefined : secondsOfTime(asOf);
+    const answering = time === undefined ? table : tableIn(tableAt(memory, time), path);
+    printHost(answering, findHost(path, tableMemory(answering).view, asked), options);
     return SUCCESS;
   }
+  refuseWithoutHost(path, options);
   if (options.agent !== undefined) {
     throw usageError(
       `--agent shows what one host says to an agent. Type: robots-filter inspect ${path} HOST --agent ${options.agent.join()}, or robots-filter audit --table ${path} --agent ${options.agent.join()} for all hosts`,
@@ -87,6 +106,26 @@ function checkPath(path: string, name: string | undefined, options: InspectOptio
       `the table comes first, then the host. Type: ${shellWords(['robots-filter', 'inspect', name, path, ...words.slice(1)])}`,
     );
   }
+}
+
+/** @throws RobotsFilterError `usage` for a time or a history of a table without histories */
+function checkHistory(
+  path: string,
+  { header }: TableMemory,
+  { history, asOf }: InspectOptions,
+): void {
+  const option = history === true ? '--history' : asOf === undefined ? undefined : '--as-of';
+  if (option === undefined || header.version > VERSION_WITHOUT_HISTORIES) return;
+  throw usageError(
+    `${path} has no histories for ${option}. Compile it with --history, or leave ${option} out`,
+  );
+}
+
+/** @throws RobotsFilterError `usage` for an option that is about a host */
+function refuseWithoutHost(path: string, { history, asOf }: InspectOptions): void {
+  const option = history === true ? '--history' : asOf === undefined ? undefined : '--as-of DATE';
+  if (option === undefined) return;
+  throw usageError(`${option} shows one host. Type: robots-filter inspect ${path} HOST ${option}`);
 }
 
 /** Formats the counts of `--verify`. */
@@ -196,8 +235,44 @@ function findHost(path: string, view: TableView, asked: Authority): AskedHost {
   if (host === undefined) throw absent(path, asked, view.find(neighbourOf(asked.host))?.host);
   const authorities = host.authorities.filter((authority) => answersFor(authority, asked));
   if (authorities.length > 0) return { host, authorities };
+  if (view.isOfThePast || host.authorities.length === 0) {
+    const when = view.isOfThePast ? 'up to that time' : 'any more';
+    throw usageError(
+      `${path} has no robots.txt for ${formatAuthority(asked)} ${when}. --history lists all: robots-filter inspect ${path} ${formatAuthority(asked)} --history`,
+    );
+  }
   const others = host.authorities.map((each) => authorityNames(host, each)).join(', ');
   throw absent(path, asked, others);
+}
+
+/** Prints the versions of each authority of a host, or one JSON object for each. */
+function printHistory(
+  table: Table,
+  view: TableView,
+  { host, authorities }: AskedHost,
+  { agent, json = false }: InspectOptions,
+): void {
+  const agents = agent === undefined ? [] : parseAgents(agent, table.profile);
+  for (const each of agents) view.checkAgent(each);
+  const audit = new TableAudit(view, agents, table.profile === 'google');
+  const lines = authorities.flatMap((authority): string[] => {
+    const versions = view.timesOf(authority).flatMap((since): VersionReport[] => {
+      const then = view.at(since).hostAt(view.placeOfAuthority(authority.at));
+      const version = then.authorities.find(({ at }) => at === authority.at);
+      if (version === undefined) return [];
+      if (version.accessResult === 'unknown') return [{ since, authority: version, asked: [] }];
+      const summaries = audit.summaries(version.robots, version.accessResult);
+      const asked = agents.map(({ name }, index) => ({
+        name,
+        summary: summaries[index] as AgentSummary,
+      }));
+      return [{ since, authority: version, asked }];
+    });
+    return json
+      ? versions.map((each, index) => printableJson(versionJson(host, each, versions[index + 1])))
+      : [...historyLines(host, authority, versions)];
+  });
+  print(lines);
 }
 
 /** Prints the authorities of a host, or one JSON object for each. */

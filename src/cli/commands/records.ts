@@ -11,7 +11,7 @@ import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../option
 import { type Cell, type Column, type RowFormat, TextRows } from '../report/rows.js';
 import { kindOfPath, readRobotsFile } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
-import { checkProfile, refuseReadingOptions } from './robots-source.js';
+import { checkProfile, checkTime, refuseReadingOptions } from './robots-source.js';
 
 export interface RecordsOptions extends RobotsOptions, RowOptions {
   readonly kind?: readonly RecordKind[];
@@ -31,6 +31,8 @@ const COLUMNS: readonly Column[] = [
 /** Product tokens of a group in a row: a file may have thousands of names, and of records. */
 const MOST_TOKENS = 1000;
 
+const NO_TIME = 'it keeps the records of the newest robots.txt files alone. Leave --as-of out';
+
 /**
  * `robots-filter records`: prints sitemaps, crawl-delays, preferences and other records that are
  * not part of RFC 9309.
@@ -44,7 +46,8 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const report = new RecordsReport(options);
   const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
-  if (source !== 'cache') refuseReadingOptions(options, source);
+  if (source !== 'cache') refuseReadingOptions(options, source, NO_TIME);
+  if (source === 'cache') await checkTime([path], options, 'Leave --as-of out');
   if (source === 'robots.txt') {
     const file = parseRobots(await readRobotsFile(path, 'records', diagnostics), {
       profile: options.profile ?? 'rfc9309',

@@ -1,6 +1,6 @@
 /** Checks of the options that say where robots.txt files come from, and what their paths are. */
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
@@ -35,9 +35,14 @@ type SourceOptions = RobotsOptions & FetchingOptions & Pick<FilterOptions, 'fetc
 /**
  * Checks that a command gets robots.txt files or a table, not both, and no option without effect.
  *
+ * @param noTime for a command that asks tables for no time: why, and what to do instead
  * @throws RobotsFilterError `usage`, with what to type
  */
-export function checkRobotsSource(files: readonly string[], options: SourceOptions): void {
+export function checkRobotsSource(
+  files: readonly string[],
+  options: SourceOptions,
+  noTime?: string,
+): void {
   const { robotsDir, table } = options;
   checkFetchOptions(options);
   if (table === undefined) {
@@ -57,7 +62,8 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
         `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
     );
   }
-  refuseReadingOptions(options, 'table');
+  const { asOf: _time, ...others } = options;
+  refuseReadingOptions(noTime === undefined ? others : options, 'table', noTime);
   if (purposeOf(table) === 'directory') {
     throw usageError(
       `${table} is a directory, not a table. Use --robots-dir ${shellWords([table])}`,
@@ -69,13 +75,21 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
  * Refuses options that choose what is read of robots.txt files, where there is nothing to choose.
  *
  * @param source what is read: a table is compiled already, and one robots.txt has no host
+ * @param noTime why --as-of has no effect on a table, and what to do instead
  * @throws RobotsFilterError `usage`
  */
-export function refuseReadingOptions(options: RobotsOptions, source: 'table' | 'robots.txt'): void {
+export function refuseReadingOptions(
+  options: RobotsOptions,
+  source: 'table' | 'robots.txt',
+  noTime?: string,
+): void {
   const given = readingOptionsIn(options);
   if (source === 'table') {
     const [misplaced] = given;
     if (misplaced === undefined) return;
+    if (misplaced === '--as-of' && noTime !== undefined) {
+      throw usageError(`--as-of has no effect on a table here: ${noTime}`);
+    }
     throw usageError(
       `${misplaced} has no effect on a table, which is compiled already. Use it with robots-filter compile`,
     );
@@ -85,6 +99,41 @@ export function refuseReadingOptions(options: RobotsOptions, source: 'table' | '
   throw usageError(
     `${misplaced} has no effect on one robots.txt: it chooses among those of a directory, a file of records or an archive. Leave it out`,
   );
+}
+
+/**
+ * Refuses a time for robots.txt files without captures: nothing would be chosen by it.
+ *
+ * @param remedy what to do instead. Default: a table with histories
+ * @throws RobotsFilterError `usage`
+ */
+export async function checkTime(
+  paths: readonly string[] | undefined,
+  { asOf }: Pick<RobotsOptions, 'asOf'>,
+  remedy?: string,
+): Promise<void> {
+  if (asOf === undefined || paths === undefined) return;
+  for (const path of paths) if (await mayHoldCaptures(path)) return;
+  const sources = shellWords(paths.flatMap((path) => ['--robots-dir', path]));
+  const table = `To choose by the dates of robots.txt files, type: robots-filter compile --history ${sources} -o history.table, and then use --table history.table --as-of DATE`;
+  const none = paths.length === 1 ? 'has none' : 'have none';
+  throw usageError(
+    `--as-of chooses among captures of WARC files, and ${paths.map(printable).join(', ')} ${none}. ${remedy ?? table}`,
+  );
+}
+
+/** Whether a path holds captures, by names. Reading gives the error for one that cannot be read. */
+async function mayHoldCaptures(path: string): Promise<boolean> {
+  // Loaded on demand: most runs have no --as-of.
+  const { isArchiveList, isArchiveName } = await import('../../sources/archives.js');
+  if (isArchiveName(path) || isArchiveList(path)) return true;
+  try {
+    if (!statSync(path).isDirectory()) return false;
+    const names = readdirSync(path);
+    return names.some((name) => !name.startsWith('.') && isArchiveName(name));
+  } catch {
+    return true;
+  }
 }
 
 /** The options that choose what is read of robots.txt files, among those that were given. */

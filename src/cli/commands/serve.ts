@@ -14,6 +14,7 @@ import { openTable } from './filter-table.js';
 import {
   agentWords,
   checkRobotsSource,
+  checkTime,
   givenOf,
   readingOptionsIn,
   refuseSingleRobots,
@@ -110,4 +111,5 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
   }
   refuseSingleRobots(options.robotsDir ?? [], ['serve', ...agentWords(options)]);
   checkRobotsSource([], options);
+  await checkTime(options.robotsDir, options);
 }

@@ -6,7 +6,14 @@ import { withTokens } from '../agents.js';
 import type { AuditOptions } from '../commands/audit.js';
 import type { DiffOptions } from '../commands/diff.js';
 import type { RecordsOptions } from '../commands/records.js';
-import { type CommandDefinition, describedOption, once, ROWS_DETAIL, shared } from '../options.js';
+import {
+  type CommandDefinition,
+  describedOption,
+  momentOption,
+  once,
+  ROWS_DETAIL,
+  shared,
+} from '../options.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
 
 export const auditDefinition: CommandDefinition = {
@@ -91,14 +98,14 @@ const SIDE = 'A robots.txt, a directory or file of records as for --robots-dir, 
 export const diffDefinition: CommandDefinition = {
   help: {
     description: 'Compare two sets of robots.txt files by what they allow.',
-    usage: ['[options] <old> <new>'],
+    usage: ['[options] <old> <new>', '[options] <table> --from <date> [--to <date>]'],
     mainOptions: ['--agent', '--urls', '--format', '--exit-code', '--quiet'],
     examples: [
       'robots-filter diff robots-2025/ robots-2026/ -a @ai-training',
       'robots-filter diff old.table new.table -a GPTBot,CCBot --format csv',
       'robots-filter diff old/robots.txt new/robots.txt --exit-code',
       'robots-filter diff old.table new.table -a GPTBot --urls urls.txt',
-      'robots-filter diff old/robots.txt new/robots.txt --urls urls.txt',
+      'robots-filter diff history.table --from 2024-12-31 --to 2025-12-31',
     ],
     notes: `
 A row has a host, an agent, and:
@@ -119,13 +126,15 @@ Exit status:
   },
   arguments: [
     ['<old>', SIDE],
-    ['<new>', 'The same, to compare with.'],
+    ['[new]', 'The same, to compare with. Without it --from and --to name two times of one table.'],
   ],
   options: () => [
     shared.profile('A table has the profile that it was compiled with.'),
     ...shared.reading(),
     shared.agent(),
     shared.agentsFile('Verdicts'),
+    momentOption('--from <date>', 'Compare from this date or time (UTC): the old side as it was.'),
+    momentOption('--to <date>', 'Compare up to this date or time (UTC): the new side as it was.'),
     describedOption(
       'Input',
       '--urls <file>',
@@ -142,7 +151,7 @@ Exit status:
     describedOption('Output', '--exit-code', 'End with 1 if there is a difference, for scripts.'),
     shared.quiet(),
   ],
-  async run([old = '', next = '']: readonly string[], options: DiffOptions) {
+  async run([old = '', next]: readonly string[], options: DiffOptions) {
     const { diff } = await import('../commands/diff.js');
     return diff(old, next, await withTokens(options));
   },

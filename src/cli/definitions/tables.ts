@@ -61,6 +61,13 @@ Exit status:
       'Keep sitemaps, crawl-delays, preferences and dates, too.',
       'For "robots-filter records" and "robots-filter audit" on the table. Verdicts and the speed of look-ups stay the same; the table grows by some 60 bytes a host.',
     ),
+    describedOption(
+      'Robots.txt',
+      '--history',
+      'Keep every dated robots.txt of a host, each from its date on.',
+      'Then --as-of asks the table for what was in force at a date, and without --as-of the newest counts. Dates come from captures of WARC files, from fetch, and from the member "fetched" of NDJSON records; files without a date are left out. Files that follow one another with the same rules are one version, of 16 bytes.',
+      '    robots-filter compile --history --robots-dir robotstxt.paths.gz -o history.table',
+    ),
     shared.agentsFile('Robots.txt'),
     ...shared.reading(),
     describedOption(
@@ -164,6 +171,14 @@ Exit status:
       '    robots-filter inspect robots.table example.com --agent GPTBot',
     ).argParser(collectAgents),
     shared.agentsFile('Verdicts'),
+    describedOption(
+      'Table',
+      '--history',
+      'List every robots.txt of the host, with its date.',
+      'For a table of compile --history. Each line has the time from which on the robots.txt is in force, what came of fetching it, with --agent what it says to the agents, and where it is from.',
+      '    robots-filter inspect history.table example.com --history --agent GPTBot',
+    ).conflicts('asOf'),
+    shared.asOf(),
     shared.json(
       'Without a host, one object has the totals. With a host, an object for each scheme and port has its access result, records, groups and rules.',
     ),

@@ -89,7 +89,7 @@ export class AuditTally {
   add(
     host: string,
     findings: readonly AgentFinding[],
-    access: AccessResult | undefined,
+    access: AccessResult | 'unknown' | undefined,
     kinds: ReadonlySet<string>,
   ): void {
     this.#hosts++;

@@ -8,10 +8,17 @@ import {
   type RecordFigure,
   ruleText,
 } from '../../inspect/host-report.js';
+import { HOST_COUNTS_REASONS, REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { HostCounts, RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
-import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
+import {
+  REASONS,
+  type Reason,
+  VERDICTS,
+  type Verdict,
+  WITHOUT_ROBOTS,
+} from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
 import { countsOf } from './statistics.js';
 
@@ -69,9 +76,12 @@ export interface FilterFigures {
   readonly agents: readonly AgentShares[];
   /** Hosts without a robots.txt that could be read. */
   readonly access: Readonly<Record<'unavailable' | 'unreachable', number>>;
-  /** Hosts with a dated robots.txt, and with one older than a day; `null` without records. */
+  /**
+   * Hosts with a dated robots.txt, and with one older than a day; `null` if the table keeps no
+   * records, or answers for a time.
+   */
   readonly ages: { readonly dated: number; readonly stale: number } | null;
-  /** Hosts with records of a kind; `null` if the table keeps no records. */
+  /** Hosts with records of a kind; `null` where `ages` is. */
   readonly otherRecords: Readonly<Record<RecordFigure, number>> | null;
   /** The hosts with most URLs, and how many of them each agent may fetch. */
   readonly busiest: readonly {
@@ -84,7 +94,7 @@ export interface FilterFigures {
 }
 
 /** Reasons for which a URL is allowed although no one has allowed it. */
-const NOTHING_KNOWN: readonly Reason[] = ['unavailable', 'no-group', 'no-rule', 'unknown-host'];
+const NOTHING_KNOWN: readonly Reason[] = ['unavailable', 'no-group', 'no-rule', ...WITHOUT_ROBOTS];
 
 /** Hosts in `busiest`. */
 const BUSIEST = 50;
@@ -102,8 +112,11 @@ interface ReportedRun {
   readonly agents: readonly Agent[];
   readonly about: Pick<FilterFigures, 'complete' | 'source' | 'profile'>;
   readonly tableHosts: number;
-  /** The time that ages are counted to, in milliseconds since 1970. */
-  readonly now: number;
+  /**
+   * The time that ages are counted to, in milliseconds since 1970. `undefined` if the table answers
+   * for a time: its dates and records are those of the newest robots.txt files.
+   */
+  readonly now: number | undefined;
 }
 
 /** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
@@ -124,7 +137,7 @@ export function filterFigures(run: ReportedRun): FilterFigures {
     hosts: { table: tableHosts, seen: counts.slots.length },
     agents: shares,
     access: { unavailable: hostsWith('unavailable'), unreachable: hostsWith('unreachable') },
-    ...keptFigures(counts, view, now / 1000),
+    ...keptFigures(counts, view, now === undefined ? undefined : now / 1000),
     busiest: Array.from(busiestHosts(counts, view, BUSIEST), ({ slot, host, urls }) => ({
       host,
       urls,
@@ -158,11 +171,18 @@ function sharesOf(
     if (allowed !== 0 && (allowed & ~NOTHING_KNOWN_BITS) === 0) hostsNotKnown += count;
   }
   const found = outcomes.flatMap((urls, outcome): OutcomeFigures[] => {
-    const verdict = VERDICTS[outcome >> 4];
-    const reason = REASONS[outcome & 15];
+    const verdict = VERDICTS[outcome >> REASON_BITS];
+    const reason = REASONS[outcome & REASON_MASK];
     if (urls === 0 || verdict === undefined || reason === undefined) return [];
-    const isOfHosts = OF_HOSTS.includes(verdict) && reason !== 'unknown-host';
-    return [{ verdict, reason, urls, hosts: isOfHosts ? hostsWithBit(patterns, outcome) : null }];
+    const isOfHosts = OF_HOSTS.includes(verdict) && !WITHOUT_ROBOTS.includes(reason);
+    return [
+      {
+        verdict,
+        reason,
+        urls,
+        hosts: isOfHosts ? hostsWithBit(patterns, countedBit(outcome)) : null,
+      },
+    ];
   });
   const notKnown = found.filter(
     ({ verdict, reason }) => verdict === 'allow' && NOTHING_KNOWN.includes(reason),
@@ -180,15 +200,18 @@ function sharesOf(
 /** Verdicts by a robots.txt. */
 const OF_HOSTS: readonly Verdict[] = ['allow', 'deny'];
 /** Outcomes with the verdict allow: its number is 0. */
-const ALLOWED_BITS = (1 << REASONS.length) - 1;
-const NOTHING_KNOWN_BITS = NOTHING_KNOWN.reduce(
-  (bits, reason) => bits | (1 << REASONS.indexOf(reason)),
-  0,
-);
+const ALLOWED_BITS = (1 << HOST_COUNTS_REASONS) - 1;
+const NOTHING_KNOWN_BITS =
+  ALLOWED_BITS & NOTHING_KNOWN.reduce((bits, reason) => bits | (1 << REASONS.indexOf(reason)), 0);
 
-function hostsWithBit(patterns: ReadonlyMap<number, number>, outcome: number): number {
+/** The bit of an outcome in `HostCounts.outcomes`. */
+function countedBit(outcome: number): number {
+  return HOST_COUNTS_REASONS * (outcome >> REASON_BITS) + (outcome & REASON_MASK);
+}
+
+function hostsWithBit(patterns: ReadonlyMap<number, number>, bit: number): number {
   let hosts = 0;
-  for (const [bits, count] of patterns) if ((bits & (1 << outcome)) !== 0) hosts += count;
+  for (const [bits, count] of patterns) if ((bits & (1 << bit)) !== 0) hosts += count;
   return hosts;
 }
 
@@ -196,9 +219,9 @@ function hostsWithBit(patterns: ReadonlyMap<number, number>, outcome: number): n
 function keptFigures(
   counts: HostCounts,
   view: TableView,
-  now: number,
+  now: number | undefined,
 ): Pick<FilterFigures, 'ages' | 'otherRecords'> {
-  if (!view.hasRecords) return { ages: null, otherRecords: null };
+  if (!view.hasRecords || now === undefined) return { ages: null, otherRecords: null };
   const ages = { dated: 0, stale: 0 };
   const otherRecords = Object.fromEntries(RECORD_FIGURES.map((kind) => [kind, 0])) as Record<
     RecordFigure,

@@ -247,7 +247,8 @@ function hostTable(
 const UNAVAILABLE = 'There is none (status 4xx): everything is allowed.';
 const UNREACHABLE = 'The server failed (5xx, or no answer): nothing is allowed.';
 const STALE = 'A robots.txt was fetched more than 24 hours before this run.';
-const UNDATED = 'Not known: the table keeps no dates. Compile it with --records.';
+const UNDATED =
+  'Not known: the table keeps no dates (compile it with --records), or --as-of asks it for a time.';
 
 function unreliableTable({ access, ages, hosts }: FilterFigures): Block {
   return hostTable('Hosts with URLs', hosts.seen, [
@@ -269,7 +270,10 @@ function accessTable({ access, hosts }: AuditFigures): Block {
 
 /** The hosts with other records of each kind, and their share of `hosts`. */
 function recordTable(records: AuditFigures['records'], hosts: number): Block[] {
-  if (records === null) return ['The table keeps no records. Compile it with --records.'];
+  if (records === null)
+    return [
+      'Not known: the table keeps no records (compile it with --records), or --as-of asks it for a time.',
+    ];
   const rows = RECORD_FIGURES.map((kind) => [
     kind,
     records[kind],

@@ -1,9 +1,10 @@
 import { DecidedRules } from '../../inspect/host-order.js';
 import { authorityLabel, plainText, ruleText } from '../../inspect/host-report.js';
+import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
-import { REASONS, VERDICTS } from '../../protocol/verdict.js';
+import { REASONS, VERDICTS, WITHOUT_ROBOTS } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from '../console.js';
 import { formatNumber } from '../text.js';
@@ -121,9 +122,10 @@ function* hostRows(
 
 /** The count of an outcome, or 0 if its records have a host with a robots.txt. */
 function withoutHosts(count: number, outcome: number): number {
-  const verdict = VERDICTS[outcome >> 4];
+  const verdict = VERDICTS[outcome >> REASON_BITS];
+  const reason = REASONS[outcome & REASON_MASK];
   const isOther = verdict === 'unknown' || verdict === 'invalid';
-  return isOther || REASONS[outcome & 15] === 'unknown-host' ? count : 0;
+  return isOther || (reason !== undefined && WITHOUT_ROBOTS.includes(reason)) ? count : 0;
 }
 
 /**

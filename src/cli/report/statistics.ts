@@ -1,6 +1,7 @@
 /** What is said of a run of the filter: progress, statistics, and why it decided nothing. */
 
 import { printableJson } from '../../base/control-characters.js';
+import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { Tally } from '../../pipeline/counts.js';
 import { placeOfUrls, type SampledInput, WHOLE_LINE } from '../../pipeline/input/url-places.js';
 import {
@@ -62,15 +63,15 @@ interface AgentCounts {
 /**
  * The counts of one agent by verdict and by reason.
  *
- * @param outcomes counts by `verdict << 4 | reason`
+ * @param outcomes counts by `verdict << REASON_BITS | reason`
  */
 export function countsOf(outcomes: readonly number[]): AgentCounts {
   const zeros = (words: readonly string[]) => Object.fromEntries(words.map((word) => [word, 0]));
   const verdicts = zeros(VERDICTS) as Record<Verdict, number>;
   const reasons = zeros(REASONS) as Record<Reason, number>;
   outcomes.forEach((count, outcome) => {
-    const verdict = VERDICTS[outcome >> 4];
-    const reason = REASONS[outcome & 15];
+    const verdict = VERDICTS[outcome >> REASON_BITS];
+    const reason = REASONS[outcome & REASON_MASK];
     if (verdict !== undefined) verdicts[verdict] += count;
     if (reason !== undefined) reasons[reason] += count;
   });
@@ -348,8 +349,12 @@ export function describeUselessRun(tally: Tally, circumstances: Circumstances): 
   const { verdicts, reasons } = countsOf(tally.outcomes[0] ?? []);
   const unanswered = verdicts.unknown + verdicts.invalid;
   const kind = verdicts.unknown >= verdicts.invalid ? 'unknown' : 'invalid';
-  const cause =
-    kind === 'unknown' ? causeOfUnknown(circumstances) : causeOfInvalid(reasons, circumstances);
+  const isTooEarly = 2 * reasons['before-first-capture'] > verdicts.unknown;
+  const cause = isTooEarly
+    ? `The robots.txt files that ${circumstances.source} has of their hosts are of later times. Use a later --as-of, or leave it out for the newest`
+    : kind === 'unknown'
+      ? causeOfUnknown(circumstances)
+      : causeOfInvalid(reasons, circumstances);
   const share =
     tally.records === 1
       ? 'the only record'

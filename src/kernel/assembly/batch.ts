@@ -32,7 +32,9 @@ import {
   QUERY_ADDS_SHARD,
   QUERY_FRAMES,
   QUERY_STRICT,
+  REASON_BITS,
   REASON_LINE_TOO_LONG,
+  REASON_MASK,
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_OBJECT,
@@ -101,7 +103,7 @@ export function run(task: Task): i32 {
       const number = places === 0 ? first + lines : load<i32>(placeOf(places, first + lines));
       line.number = number;
       if ((task.flags & TASK_OVERLONG) !== 0) {
-        line.outcome = (INVALID << 4) | REASON_LINE_TOO_LONG;
+        line.outcome = (INVALID << REASON_BITS) | REASON_LINE_TOO_LONG;
         line.end = end;
         line.newline = end;
         truncateLine(line, holdsRows(query));
@@ -195,7 +197,7 @@ function emitPlain(query: Query, worker: Worker, line: Line, scratch: usize, to:
 
 /** Whether the line is not a record: its output is a record about the line. */
 function isUnreadable(query: Query, outcome: i32): bool {
-  const reason = outcome & 15;
+  const reason = outcome & REASON_MASK;
   const format = query.format;
   return (
     outcome >= 0 &&
@@ -213,7 +215,7 @@ function stopReason(task: Task, query: Query, line: Line): i32 {
   if (outcome < 0) return RUN_DONE;
   if ((query.flags & QUERY_STRICT) !== 0) {
     task.badCount = 0;
-    listBad(task, line, outcome & 15);
+    listBad(task, line, outcome & REASON_MASK);
     return RUN_BAD_RECORD;
   }
   const known = (task.flags & TASK_LINE_BASE_KNOWN) !== 0;
@@ -241,8 +243,8 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   for (let i = 0; i < agents; i++) {
     const each = result.outcome;
     increment(tally + <usize>each * 8);
-    if (each >> 4 !== ALLOW) allowed = false;
-    if (each >> 4 === DENY) denied = true;
+    if (each >> REASON_BITS !== ALLOW) allowed = false;
+    if (each >> REASON_BITS === DENY) denied = true;
     result = nextOf(result);
     tally += OUTCOMES * 8;
   }
@@ -250,7 +252,7 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   if (query.rules !== 0) noteRules(query, worker);
   if (outcome >= 0) {
     worker.bad++;
-    listBad(task, line, outcome & 15);
+    listBad(task, line, outcome & REASON_MASK);
   }
   const selects = output === OUTPUT_ALLOWED || output === OUTPUT_DENIED;
   if (selects && !(output === OUTPUT_ALLOWED ? allowed : denied)) return to;
@@ -299,7 +301,7 @@ function write(
     return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));
   }
   const isText = query.format === FORMAT_TEXT;
-  const isTooLong = outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG;
+  const isTooLong = outcome >= 0 && (outcome & REASON_MASK) === REASON_LINE_TOO_LONG;
   // Only the beginning of an overlong line is written, wherever its length was noticed.
   if (isTooLong && (isText || isRow)) truncateLine(line, isRow);
   if (isRow) return lineEnd(line, annotateRow(query, worker, line, to));
@@ -318,8 +320,8 @@ function countHost(query: Query, worker: Worker, line: Line, outcome: i32): void
   for (let i = query.agentCount; i > 0; i--) {
     // With a robots.txt, every outcome is ALLOW or DENY, as its counters are.
     const each = result.outcome;
-    const counter = counters + ((<usize>(each >> 4)) << 3);
-    const reason = (<u64>1) << (<u64>(HOST_COUNTS_BITS + (each & 15)));
+    const counter = counters + ((<usize>(each >> REASON_BITS)) << 3);
+    const reason = (<u64>1) << (<u64>(HOST_COUNTS_BITS + (each & REASON_MASK)));
     store<u64>(counter, (load<u64>(counter) + 1) | reason);
     counters += HOST_COUNTS_BYTES;
     result = nextOf(result);

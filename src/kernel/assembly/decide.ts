@@ -27,6 +27,7 @@ import {
   COPY_MARGIN,
   DENY,
   QUERY_GOOGLE,
+  REASON_BITS,
   REASON_NO_GROUP,
   REASON_NO_RULE,
   REASON_OVER_BUDGET,
@@ -64,7 +65,9 @@ export function decide(query: Query, worker: Worker, line: Line, scratch: usize)
     return;
   }
   if (line.robots === 0) {
-    giveOutcome(query, worker, (query.unknown << 4) | REASON_UNKNOWN_HOST, 0);
+    const found = line.remembered;
+    const unknown = (query.unknown << REASON_BITS) | REASON_UNKNOWN_HOST;
+    giveOutcome(query, worker, found === 0 ? unknown : found - REMEMBERED_OUTCOME, 0);
     return;
   }
   if (isGoogle(query)) prepareGooglePath(line, scratch);
@@ -84,7 +87,7 @@ function decideByMemory(query: Query, worker: Worker, line: Line): void {
   const result = worker.results;
   result.rank = 0;
   if (isRobotsTxt(path, end)) {
-    result.outcome = (ALLOW << 4) | REASON_ROBOTS_TXT;
+    result.outcome = (ALLOW << REASON_BITS) | REASON_ROBOTS_TXT;
   } else if (remembered < <u32>REMEMBERED_AUTOMATON) {
     result.outcome = remembered - REMEMBERED_OUTCOME;
   } else {
@@ -97,9 +100,9 @@ function decideByMemory(query: Query, worker: Worker, line: Line): void {
 
 /** The outcome of a path by the rank of the rule that decides. */
 function outcomeOf(rank: i32): i32 {
-  if (rank === 0) return (ALLOW << 4) | REASON_NO_RULE;
-  if (rank === OVER_BUDGET) return (DENY << 4) | REASON_OVER_BUDGET;
-  return ((rank & 1) !== 0 ? ALLOW << 4 : DENY << 4) | REASON_RULE;
+  if (rank === 0) return (ALLOW << REASON_BITS) | REASON_NO_RULE;
+  if (rank === OVER_BUDGET) return (DENY << REASON_BITS) | REASON_OVER_BUDGET;
+  return ((rank & 1) !== 0 ? ALLOW << REASON_BITS : DENY << REASON_BITS) | REASON_RULE;
 }
 
 function isGoogle(query: Query): bool {
@@ -135,7 +138,7 @@ function decideByRobots(query: Query, worker: Worker, line: Line): void {
   const source = line.authority;
   const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
   if (!isGoogle(query) && isRobotsTxt(line.text, line.textEnd)) {
-    giveOutcome(query, worker, (ALLOW << 4) | REASON_ROBOTS_TXT, source);
+    giveOutcome(query, worker, (ALLOW << REASON_BITS) | REASON_ROBOTS_TXT, source);
     return;
   }
   if (access !== ACCESS_SUCCESSFUL) {
@@ -171,7 +174,7 @@ function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, 
   const list = result.groupsList;
   result.rank = 0;
   if (list === 0) {
-    result.outcome = (ALLOW << 4) | REASON_NO_GROUP;
+    result.outcome = (ALLOW << REASON_BITS) | REASON_NO_GROUP;
     return;
   }
   // google/robotstxt merges all groups that name any of the chain's tokens.
@@ -193,7 +196,7 @@ function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, 
   }
   if (!affordable) {
     result.rank = 0;
-    result.outcome = (DENY << 4) | REASON_OVER_BUDGET;
+    result.outcome = (DENY << REASON_BITS) | REASON_OVER_BUDGET;
     return;
   }
   result.outcome = outcomeOf(result.rank);

@@ -1,17 +1,24 @@
 /** From the hash of a host to its slot, its record and its authorities. Layout: table/format.ts. */
 
 import {
+  ACCESS_UNKNOWN,
+  AUTHORITY_HISTORY,
   BUCKET_BYTES,
   BUCKET_PASSED,
   BUCKET_SLOTS,
   BUCKET_TAGS,
   ENTRY_AUTHORITY,
   ENTRY_BYTES,
+  ENTRY_BYTES_DATED,
   ENTRY_SCHEMES,
   HEADER_BUCKETS,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
+  HISTORY_AUTHORITY,
+  HISTORY_VERSION_BYTES,
+  HISTORY_VERSIONS,
   HOST_AUTHORITY,
+  HOST_DATED,
   HOST_FORM,
   HOST_KEY_FACTOR,
   HOST_NUMBERED_NAME,
@@ -19,10 +26,12 @@ import {
   HOST_PLAIN_NAME,
   HOST_SEVERAL,
   HOST_SEVERAL_NAME,
+  ROBOTS_ACCESS,
   SCHEME_HTTP,
   SCHEME_HTTPS,
   SECTION_BUCKETS,
 } from '../../table/format';
+import { LATEST } from '../layout';
 import { equal } from './bytes';
 import { Line, Query } from './memory';
 
@@ -95,7 +104,7 @@ export function slotIndex(table: usize, slot: usize): usize {
 export function hostOf(record: usize): usize {
   const form: i32 = load<u8>(record, HOST_FORM);
   if (form === HOST_PLAIN) return record + HOST_PLAIN_NAME;
-  return record + (form === HOST_SEVERAL ? HOST_SEVERAL_NAME : HOST_NUMBERED_NAME);
+  return record + (form >= HOST_SEVERAL ? HOST_SEVERAL_NAME : HOST_NUMBERED_NAME);
 }
 
 /** Whether a host record belongs to the host. */
@@ -121,25 +130,53 @@ export function probeHost(table: usize, hash: i32, host: usize, bytes: i32): usi
 
 /** Address of the authority for scheme and port in a host record, 0 if there is none. */
 export function findAuthority(record: usize, scheme: i32, port: i32): usize {
-  if (load<u8>(record, HOST_FORM) !== HOST_SEVERAL) {
+  const form: i32 = load<u8>(record, HOST_FORM);
+  if (form < HOST_SEVERAL) {
     const known = port === 0 && (scheme & (SCHEME_HTTP | SCHEME_HTTPS)) !== 0;
     return known ? record + HOST_AUTHORITY : 0;
   }
   const count: i32 = load<u16>(record, HOST_AUTHORITY);
   const first = record + HOST_SEVERAL_NAME + <usize>load<u8>(record);
+  const entryBytes: usize = form === HOST_DATED ? ENTRY_BYTES_DATED : ENTRY_BYTES;
   let low = 0;
   let high = port === 0 ? 0 : count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (<i32>load<u16>(first + middle * ENTRY_BYTES) < port) low = middle + 1;
+    if (<i32>load<u16>(first + <usize>middle * entryBytes) < port) low = middle + 1;
     else high = middle;
   }
   for (let i = low; i < count; i++) {
-    const entry = first + i * ENTRY_BYTES;
+    const entry = first + <usize>i * entryBytes;
     if (<i32>load<u16>(entry) !== port) return 0;
     if ((load<u8>(entry, ENTRY_SCHEMES) & scheme) !== 0) return entry + ENTRY_AUTHORITY;
   }
   return 0;
+}
+
+/**
+ * The version of an authority's robots.txt that is in force at a time, from its robots record on; 0
+ * before the first version. Without a history it is the authority.
+ */
+export function versionAt(table: usize, authority: usize, at: u32): usize {
+  const form: i32 = load<u8>(authority - (HOST_AUTHORITY - HOST_FORM));
+  if (at === <u32>LATEST || form !== HOST_DATED) return authority;
+  const history = table + load<u32>(authority, AUTHORITY_HISTORY);
+  const versions = history + HISTORY_VERSIONS;
+  let low: u32 = 0;
+  let high: u32 = load<u32>(history);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const since = load<u32>(versions + <usize>middle * HISTORY_VERSION_BYTES);
+    if (since <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? 0 : versions + <usize>(low - 1) * HISTORY_VERSION_BYTES + HISTORY_AUTHORITY;
+}
+
+/** Whether a robots record of a host says that nothing is known, as a version of a history can. */
+export function isUnknown(table: usize, record: usize, robots: usize): bool {
+  if (<i32>load<u8>(record, HOST_FORM) !== HOST_DATED) return false;
+  return (<i32>load<u8>(table + robots) & ROBOTS_ACCESS) === ACCESS_UNKNOWN;
 }
 
 // ---- The keyed hash that places a host in the table; the compiler uses it too (kernel/hashes.ts).

@@ -11,6 +11,7 @@ import {
   OFFSET_BYTES,
   QUERY_GOOGLE,
   QUERY_STRICT,
+  REASON_BITS,
   REASON_INVALID_URL,
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
@@ -32,7 +33,7 @@ import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStar
 import { splitAny, splitPlain } from './url';
 
 function fail(line: Line, reason: i32): void {
-  line.outcome = (INVALID << 4) | reason;
+  line.outcome = (INVALID << REASON_BITS) | reason;
 }
 
 /** Stores where a line ends: before its LF, or its CR and LF. */

@@ -19,7 +19,10 @@ import {
   CHAIN_TOKEN,
   DENY,
   HOST_COUNTS_BYTES,
+  LATEST,
   LINE_BYTES,
+  REASON_BEFORE_FIRST_CAPTURE,
+  REASON_BITS,
   REASON_NO_GROUP,
   REASON_NO_RULE,
   REASON_UNAVAILABLE,
@@ -30,7 +33,16 @@ import {
   WORKER_FOLLOWERS,
   WORKER_OPEN,
 } from '../layout';
-import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './hosts';
+import {
+  findAuthority,
+  isRecordOf,
+  isUnknown,
+  probe,
+  probeHost,
+  recordOf,
+  slotIndex,
+  versionAt,
+} from './hosts';
 import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from './memory';
 
 /**
@@ -174,8 +186,17 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     const scheme = line.scheme;
     const authority = findAuthority(record, scheme, line.port);
     if (authority === 0) continue;
+    const time = query.at;
+    const version = time === <u32>LATEST ? authority : versionAt(table, authority, time);
+    if (version === 0) {
+      const outcome = (query.unknown << REASON_BITS) | REASON_BEFORE_FIRST_CAPTURE;
+      line.remembered = REMEMBERED_OUTCOME + outcome;
+      continue;
+    }
+    const robots: usize = load<u32>(version);
+    if (isUnknown(table, record, robots)) continue;
     line.authority = authority;
-    line.robots = load<u32>(authority);
+    line.robots = robots;
     const index = slotIndex(table, slot);
     const seen = query.seen;
     if (seen !== 0) {
@@ -209,24 +230,26 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
  * agent's groups in the line.
  */
 function whatIsFound(line: Line, record: usize): u32 {
-  if (load<u8>(record, HOST_FORM) === HOST_SEVERAL) return REMEMBERED_NOTHING;
+  if (<i32>load<u8>(record, HOST_FORM) >= HOST_SEVERAL) return REMEMBERED_NOTHING;
   const table = tableOf(line);
   const robots = line.robots;
   const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
   if (access !== ACCESS_SUCCESSFUL) return REMEMBERED_OUTCOME + outcomeOfAccess(access);
   resolveGroups(line.query.agents, table, robots, groupsOfAny(table, robots), line.groups);
   const list = line.groupsList;
-  if (list === 0) return REMEMBERED_OUTCOME + ((ALLOW << 4) | REASON_NO_GROUP);
+  if (list === 0) return REMEMBERED_OUTCOME + ((ALLOW << REASON_BITS) | REASON_NO_GROUP);
   if ((load<u32>(table + list, GROUP_LINE) & 1) !== 0) return REMEMBERED_NOTHING;
   const automaton = load<u32>(table + list);
-  return automaton !== 0 ? automaton : REMEMBERED_OUTCOME + ((ALLOW << 4) | REASON_NO_RULE);
+  return automaton !== 0
+    ? automaton
+    : REMEMBERED_OUTCOME + ((ALLOW << REASON_BITS) | REASON_NO_RULE);
 }
 
 /** The outcome of a path without rules: RFC 9309 sections 2.3.1.3 and 2.3.1.4. */
 export function outcomeOfAccess(access: i32): i32 {
   return access === ACCESS_UNAVAILABLE
-    ? (ALLOW << 4) | REASON_UNAVAILABLE
-    : (DENY << 4) | REASON_UNREACHABLE;
+    ? (ALLOW << REASON_BITS) | REASON_UNAVAILABLE
+    : (DENY << REASON_BITS) | REASON_UNREACHABLE;
 }
 
 /** Prefetches for each line the counters of its host, which are needed when the line is written. */

@@ -186,6 +186,7 @@ export class Query {
   shardQueries: usize;
   crc: usize;
   remembered: usize;
+  at: u32;
 }
 
 /** AGENT_… */

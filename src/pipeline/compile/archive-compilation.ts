@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
 import type { PartMerger } from '../../compile/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
-import { BODY_UNAVAILABLE, BODY_UNREACHABLE } from '../../compile/table-part.js';
+import { BODY_UNAVAILABLE, BODY_UNKNOWN, BODY_UNREACHABLE } from '../../compile/table-part.js';
 import { FOLLOWED_REDIRECTS } from '../../http/url.js';
 import { parseAuthority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
@@ -30,11 +30,23 @@ const MOST_NAMED = 20;
 /** Number of authorities that are added before other work may be done. */
 const AT_A_TIME = 4096;
 
+const UNDATED = 'Captures without a date; skipped.';
+const SHORTENED = 'robots.txt files change too often; their oldest versions are skipped.';
+
 /** What receives the entries of an archive. */
 export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'> & {
   /** Whether the robots.txt with this URL is wanted. Default: all are. */
   readonly takes?: (url: string) => boolean;
 };
+
+/** How an archive is compiled. */
+export interface ArchiveCompilationOptions {
+  /**
+   * Whether each authority gets an entry for each time at which another robots.txt came into force,
+   * ascending. Default: only for what is in force at the end.
+   */
+  readonly history?: boolean;
+}
 
 /** Takes a body of a capture; returns its number. */
 type AddBody = (body: Uint8Array, url: string) => number;
@@ -74,6 +86,7 @@ export class ArchiveCompilation {
     { files }: Archive,
     contents: ArchiveTarget,
     onWarning: (warning: CacheWarning) => void,
+    { history = false }: ArchiveCompilationOptions = {},
   ) {
     this.#files = files;
     this.#sources = files.map(({ source }) => source);
@@ -84,6 +97,7 @@ export class ArchiveCompilation {
       contents.key,
       BODY_UNAVAILABLE,
       (file) => this.#namedIn[file] as number,
+      { history },
     );
     this.#filter = new UrlFilter(contents.key);
   }
@@ -185,12 +199,20 @@ export class ArchiveCompilation {
     this.#warnOfLostRevisits();
     let count = 0;
     let missing = 0;
+    // The findings of a URL come one after another: the last ones with a warning and an entry.
+    let warned: string | undefined;
+    let added: string | undefined;
     for (const finding of this.#captures.findings()) {
       if (this.#contents.takes?.(finding.url) === false) continue;
-      if (finding.kind === 'no-target') {
-        if (missing++ < MOST_NAMED) this.#warnOfMissing(finding);
-      } else {
+      const { url } = finding;
+      if (finding.kind === 'body') {
         this.#addEntry(finding);
+        added = url;
+      } else {
+        if (url !== warned && missing++ < MOST_NAMED) this.#warnOfMissing(finding);
+        warned = url;
+        // In a history, the robots.txt that was in force before is not any more.
+        if (url === added) this.#addEntry({ ...finding, body: BODY_UNKNOWN });
       }
       if (++count % AT_A_TIME === 0) {
         await new Promise(setImmediate);
@@ -199,14 +221,16 @@ export class ArchiveCompilation {
     }
     const message = 'robots.txt files redirect to URLs that were not captured; skipped.';
     this.#warnOfRest('no-target', missing, `Further ${message}`);
+    this.#warnOfCount('damaged-record', this.#captures.undated, UNDATED);
+    this.#warnOfCount('too-many-versions', this.#captures.shortened, SHORTENED);
   }
 
-  #addEntry({ url, body, bodyBytes, file, offset, date }: CaptureFinding): void {
+  #addEntry({ url, body, bodyBytes, file, offset, since }: CaptureFinding): void {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
     const source = `${this.#sources[file]}:${offset}`;
-    this.#contents.addEntry(authority, { body, bodyBytes, source, date });
+    this.#contents.addEntry(authority, { body, bodyBytes, source, date: since });
   }
 
   #warnOfLostRevisits(): void {
@@ -227,9 +251,12 @@ export class ArchiveCompilation {
   }
 
   #warnOfRest(code: CacheWarningCode, total: number, message: string): void {
-    if (total <= MOST_NAMED) return;
+    this.#warnOfCount(code, Math.max(0, total - MOST_NAMED), message);
+  }
+
+  #warnOfCount(code: CacheWarningCode, count: number, message: string): void {
     const path = this.#files[0]?.displayPath ?? '';
-    this.#onWarning({ code, path, message, count: total - MOST_NAMED });
+    if (count > 0) this.#onWarning({ code, path, message, count });
   }
 
   #warn(code: CacheWarningCode, { file, offset }: CapturePlace, message: string): void {

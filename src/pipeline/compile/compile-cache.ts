@@ -46,6 +46,8 @@ export interface CompileCacheOptions {
   readonly onRead?: ((read: ReadFiles) => void) | undefined;
   /** Keeps other records and dates: see `CompileOptions.records`. Default false. */
   readonly records?: boolean | undefined;
+  /** Keeps all robots.txt files of each authority: see `CompileOptions.history`. Default false. */
+  readonly history?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
   /**
@@ -79,6 +81,8 @@ interface ReadFiles {
   readonly files: number;
   /** Number of stale findings of fetches, used or not. */
   readonly stale: number;
+  /** Number of files that a table with histories leaves out, because they have no date. */
+  readonly undated: number;
 }
 
 export interface CompiledCache {
@@ -120,7 +124,8 @@ export async function compileCache(
     await compilation.close();
   }
   options.signal?.throwIfAborted();
-  options.onRead?.({ files: contents.files, stale: compilation.stale });
+  const { files, undated } = contents;
+  options.onRead?.({ files, stale: compilation.stale, undated });
   const layout = contents.layOut();
   for (const warning of compileWarnings(contents, layout)) options.onWarning(warning);
   const { stats, contentWarnings } = contents;
@@ -145,12 +150,14 @@ export function partSettings(
       // All threads judge staleness by the same moment.
       fetchReading: { now: Date.now(), ...options.fetchReading },
       asOf: options.asOf,
+      needsDates: options.history,
     },
     compile: {
       profile: options.profile,
       maxBytes: options.maxRobotsBytes,
       agents: options.productTokens,
       records: options.records,
+      history: options.history,
     },
     leaveOutStale: options.stale === 'unknown',
   };
@@ -237,8 +244,8 @@ class CacheCompilation {
   }
 
   async #compileArchive(archive: Archive): Promise<void> {
-    const { onWarning, signal } = this.#options;
-    const compilation = new ArchiveCompilation(archive, this.#contents, onWarning);
+    const { onWarning, signal, history = false } = this.#options;
+    const compilation = new ArchiveCompilation(archive, this.#contents, onWarning, { history });
     this.#archive = compilation;
     for (const parts of compilation.readings()) await this.compile(eachOf(parts));
     // All captures of an archive are bound in memory, and often they are the last to be compiled.

@@ -17,6 +17,8 @@ import {
   HEADER_CHECKSUM,
   HOST_NUMBERED_NAME,
   MAX_HOST_BYTES,
+  VERSION,
+  VERSION_WITHOUT_HISTORIES,
 } from '../../table/format.js';
 import {
   checksumText,
@@ -47,6 +49,7 @@ export async function joinShards(
   options: CompileCacheOptions,
 ): Promise<ManifestPart[]> {
   const parts: ManifestPart[] = [];
+  let hasHistories: boolean | undefined;
   const further = join(output, partName(shards));
   if (existsSync(further)) {
     const message = `${further}: there are more parts than --shards ${shards} names: name all, or remove what is no part`;
@@ -66,10 +69,16 @@ export async function joinShards(
     if (header.reduced !== (options.productTokens !== undefined)) {
       throw foreign(path, header.reduced ? 'for some agents only' : 'for all agents');
     }
+    const isDated = header.version > VERSION_WITHOUT_HISTORIES;
+    hasHistories ??= isDated;
+    if (isDated !== hasHistories) {
+      throw foreign(path, `${isDated ? 'with' : 'without'} histories, unlike ${partName(0)}`);
+    }
     const { hosts, length: bytes, checksum } = header;
     parts.push(partOf({ hosts, bytes, checksum }, shard));
   }
-  await writeManifest(join(output, MANIFEST_NAME), paths, parts, options);
+  const history = hasHistories ?? false;
+  await writeManifest(join(output, MANIFEST_NAME), paths, parts, { ...options, history });
   return parts;
 }
 
@@ -132,10 +141,11 @@ export async function writeManifest(
   path: string,
   sources: readonly string[],
   parts: readonly ManifestPart[],
-  { profile, productTokens }: CompileCacheOptions,
+  { profile, productTokens, history = false }: CompileCacheOptions,
 ): Promise<void> {
   const text = manifestText({
     profile,
+    tableVersion: history ? VERSION : VERSION_WITHOUT_HISTORIES,
     agents: productTokens ?? null,
     sources,
     created: new Date().toISOString(),

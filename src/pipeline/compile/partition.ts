@@ -5,10 +5,15 @@
 
 import { checkAuthority } from '../../compile/authority-set.js';
 import { ByteStore, digestOf, drawKey } from '../../compile/byte-store.js';
+import { secondsOf, type VersionDetails } from '../../compile/compiled-robots.js';
 import type { AddedFile } from '../../compile/table-contents.js';
-import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from '../../compile/table-part.js';
+import {
+  BODY_UNAVAILABLE,
+  BODY_UNKNOWN,
+  BODY_UNREACHABLE,
+  FIRST_BODY,
+} from '../../compile/table-part.js';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
-import type { AccessResult } from '../../protocol/verdict.js';
 import { type Archive, cacheContents, PartReader, walk } from '../../sources/cache.js';
 import type { CacheEntry } from '../../sources/entry.js';
 import { shardOf } from '../../table/places.js';
@@ -16,6 +21,13 @@ import { ArchiveCompilation } from './archive-compilation.js';
 import { type CompileCacheOptions, partSettings } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import { encodeEntry, type ShardTask, SpillFile } from './shard-compiler.js';
+
+/** The access results of bodies that were not fetched. */
+const ACCESS_OF_BODY: Readonly<Record<number, VersionDetails['access']>> = {
+  [BODY_UNAVAILABLE]: 'unavailable',
+  [BODY_UNREACHABLE]: 'unreachable',
+  [BODY_UNKNOWN]: 'unknown',
+};
 
 /** The shards into which caches are divided. */
 interface Shards {
@@ -64,6 +76,7 @@ export async function divide(
 class Partition {
   stale = 0;
   files = 0;
+  undated = 0;
   readonly #spill: SpillFile;
   readonly #shards: Shards;
   readonly #options: CompileCacheOptions;
@@ -101,7 +114,7 @@ class Partition {
     }
   }
 
-  #addEntry({ authority, body, source, status, fetched }: CacheEntry): void {
+  #addEntry({ authority, body, source, status, fetched, date }: CacheEntry): void {
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
     if (fetched?.stale === true) {
@@ -109,13 +122,14 @@ class Partition {
       if (this.#leaveOutStale) return;
     }
     checkAuthority(authority, source);
-    const details = { source, status, access: fetched?.access, date: fetched?.respondedAt };
+    if (this.#lacksDate(fetched?.respondedAt ?? date)) return;
+    const details = { source, status, access: fetched?.access, date: fetched?.respondedAt ?? date };
     this.#spill.add(shard, encodeEntry({ authority, details, body }));
     this.files++;
   }
 
   async #addArchive(archive: Archive): Promise<void> {
-    const { onWarning, signal } = this.#options;
+    const { onWarning, signal, history = false } = this.#options;
     const addEntry = (authority: Authority, file: AddedFile): void =>
       this.#addFound(authority, file);
     const takes = (url: string): boolean => {
@@ -123,7 +137,7 @@ class Partition {
       return authority !== undefined && this.#shardOf(authority.host) !== undefined;
     };
     const target = { key: this.key, addEntry, takes };
-    const compilation = new ArchiveCompilation(archive, target, onWarning);
+    const compilation = new ArchiveCompilation(archive, target, onWarning, { history });
     const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
     await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
   }
@@ -132,17 +146,21 @@ class Partition {
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
     checkAuthority(authority, source);
-    const access: AccessResult | undefined =
-      body === BODY_UNAVAILABLE
-        ? 'unavailable'
-        : body === BODY_UNREACHABLE
-          ? 'unreachable'
-          : undefined;
+    if (this.#lacksDate(date)) return;
+    const access = ACCESS_OF_BODY[body];
     const place =
       access === undefined ? this.#bodies.placeOf(body - FIRST_BODY) : new Uint8Array(0);
     const entry = { authority, details: { source, access, date }, body: place };
     this.#spill.add(shard, encodeEntry(entry));
     this.files++;
+  }
+
+  /** Counts a file that is left out, because a table with histories needs its date. */
+  #lacksDate(date: number | undefined): boolean {
+    if (this.#options.history !== true || secondsOf(date) !== 0) return false;
+    this.files++;
+    this.undated++;
+    return true;
   }
 
   /** The shard of a host, if it is wanted. */

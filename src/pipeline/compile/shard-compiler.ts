@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ErrorCode, RobotsFilterError } from '../../base/errors.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
-import type { RobotsDetails } from '../../compile/compiled-robots.js';
+import type { VersionDetails } from '../../compile/compiled-robots.js';
 import { PartMerger } from '../../compile/part-merger.js';
 import { type TableBuilderStats, TableContents } from '../../compile/table-contents.js';
 import { writeTable } from '../../compile/table-layout.js';
@@ -154,7 +154,7 @@ async function read(file: FileHandle, start: number, length: number): Promise<Bu
 /** A robots.txt of a shard on its way through the spill file. */
 export interface SpilledEntry {
   readonly authority: Authority;
-  readonly details: RobotsDetails;
+  readonly details: VersionDetails;
   readonly body: SpilledBody;
 }
 
@@ -174,7 +174,7 @@ type Fields = [
   port: number | null,
   source: string,
   status: number | null,
-  access: RobotsDetails['access'] | null,
+  access: VersionDetails['access'] | null,
   date: number | null,
   bodyStart: number | null,
   bodyBytes: number | null,

@@ -150,6 +150,7 @@ export async function compileOneShard(
       ...(tasks[shards.only] as Omit<ShardTask, 'output'>),
       output: join(output, name),
     };
+    options.onRead?.(partition);
     const compiled = [await compileShard(task, options.signal ?? new AbortController().signal)];
     warnOfShards(compiled, options);
     return { ...sumOf(compiled), stale: partition.stale };

@@ -2,6 +2,7 @@
 
 import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
+import { REASON_BITS } from '../../kernel/layout.js';
 import { CONVERTED_URL, type OutputMode, readFrames } from '../../kernel/query.js';
 import { type AddedColumn, AddedValues, type ByteSink } from '../../parquet/chunk-writer.js';
 import type { RowGroup } from '../../parquet/footer.js';
@@ -350,7 +351,7 @@ const REASONED = outcomes((reason) => ({ reason }));
 
 function outcomes(more: (reason: string | undefined) => object): (readonly RowVerdict[])[] {
   return VERDICTS.flatMap((verdict) =>
-    Array.from({ length: 16 }, (_, index) => [{ verdict, ...more(REASONS[index]) }]),
+    Array.from({ length: 1 << REASON_BITS }, (_, index) => [{ verdict, ...more(REASONS[index]) }]),
   );
 }
 

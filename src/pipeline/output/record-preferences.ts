@@ -3,6 +3,7 @@ import { BACKSLASH, COLON, DELETE, HASH, QUESTION_MARK, SLASH, SPACE } from '../
 import { printableJson } from '../../base/control-characters.js';
 import { HostAnswers } from '../../judge/host-records.js';
 import type { TableMemory } from '../../judge/table-memory.js';
+import { REASON_BITS } from '../../kernel/layout.js';
 import type { Agent } from '../../protocol/agent.js';
 import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
 import type { AgentPreferences, Preferences } from '../../protocol/preferences.js';
@@ -61,12 +62,12 @@ export class RecordPreferences {
   /**
    * The preferences for each agent; `undefined` where its verdict is not allow.
    *
-   * @param outcomes `verdict << 4 | reason` of each agent
+   * @param outcomes `verdict << REASON_BITS | reason` of each agent
    */
   of(url: Buffer, outcomes: Uint8Array): readonly (SaidPreferences | undefined)[] {
     let kept: (Kept | undefined)[] | undefined;
     return this.#agents.map((_, index) => {
-      if ((outcomes[index] as number) >> 4 !== ALLOW) return undefined;
+      if ((outcomes[index] as number) >> REASON_BITS !== ALLOW) return undefined;
       kept ??= this.#keptFor(url);
       const { preferences, parts } = this.#ofAgent(kept, index, url);
       if (preferences === undefined) return TOO_LONG;

@@ -5,13 +5,14 @@ import { checkTable } from '../../../src/judge/table-memory.js';
 import { verifyShard } from '../../../src/verify/verify-table.js';
 import { ShardView } from '../../../src/view/shard-view.js';
 import { type Field, fieldsOf } from './fields.js';
-import { crowdedTable, forged, richTable, wideTable } from './tables.js';
+import { crowdedTable, datedTable, forged, richTable, wideTable } from './tables.js';
 
 const TABLES = {
   rich: richTable(),
   google: richTable('google'),
   wide: wideTable(),
   crowded: crowdedTable(),
+  dated: datedTable(),
 };
 type TableName = keyof typeof TABLES;
 
@@ -126,6 +127,19 @@ const SINGLE: readonly (readonly [
     () => sourceOfKind(1),
     /does not fit the form of its host/,
   ],
+  // Histories
+  ['header 8', any, 9, /section hosts, byte \d+: a host of form 3/, 'dated'],
+  ['host form', any, 2, /./, 'dated'],
+  ['entry form', any, 2, /the form of the authority differs from its host's/, 'dated'],
+  ['entry history', any, (value) => value + 4, /the history is not at/, 'dated'],
+  ['entry history', last, 0, /the history is not at/, 'dated'],
+  ['versions', any, 0, /a history without versions/, 'dated'],
+  ['versions', any, 0xffff_ffff, /the history ends beyond its section/, 'dated'],
+  ['versions', is(5), 4, /another robots record than its last version/, 'dated'],
+  ['version time', nth(0), 0, /the times do not ascend/, 'dated'],
+  ['version time', last, 1, /the times do not ascend/, 'dated'],
+  ['robots', nth(0), 0x10, /refers to the robots record at 16, outside the section/, 'dated'],
+  ['source', last, 0, /no source starts at 0/, 'dated'],
   // References
   ['robots', any, 0x10, /refers to the robots record at 16, outside the section/],
   ['robots', any, 0xffff_fff0, /robots record at 4294967280, outside/],

@@ -117,7 +117,7 @@ class FieldReader {
   #host(at: number): void {
     const bytes = this.#number('host bytes', at, 1);
     const form = this.#number('host form', at + 1, 1);
-    if (form !== 2) {
+    if (form < 2) {
       this.#text('host', at + (form === 0 ? 10 : 14), bytes);
       this.#authority(at + 2);
       if (form === 1) this.#number('source number', at + 10, 4);
@@ -126,13 +126,23 @@ class FieldReader {
     const count = this.#number('entries', at + 2, 2);
     this.#text('host', at + 4, bytes);
     for (let index = 0; index < count; index++) {
-      const entry = at + 4 + bytes + 20 * index;
+      const entry = at + 4 + bytes + (form === 3 ? 24 : 20) * index;
       this.#number('port', entry, 2);
       this.#number('schemes', entry + 2, 1);
       this.#number('entry form', entry + 3, 1);
       this.#authority(entry + 4);
       this.#number('source number', entry + 12, 4);
       this.#number('entry host', entry + 16, 4);
+      if (form === 3) this.#history(this.#number('entry history', entry + 20, 4));
+    }
+  }
+
+  #history(at: number): void {
+    const count = this.#number('versions', at, 4);
+    for (let version = at + 4; version < at + 4 + 16 * count; version += 16) {
+      this.#number('version time', version, 4);
+      this.#authority(version + 4);
+      this.#number('version number', version + 12, 4);
     }
   }
 

@@ -13,7 +13,7 @@ import { Random } from '../../random/random.js';
 import { contentsOf, urlsOf } from './contents.js';
 import { fieldsOf } from './fields.js';
 import { Forger } from './forgery.js';
-import { crowdedTable, richTable, sealed, wideTable } from './tables.js';
+import { crowdedTable, datedTable, richTable, sealed, wideTable } from './tables.js';
 
 const AGENTS = [
   { name: 'bot', chain: ['bot'] },
@@ -33,6 +33,9 @@ const HOSTILE = [
   '/?',
   '',
 ];
+
+/** A time within the histories of `datedTable`, in seconds since 1970. */
+const TIME = 1_700_000_000 + 3 * 86_400;
 
 /** The counts of a verified table; `undefined` if the table was refused. */
 function verified(table: Uint8Array): VerifiedTable | undefined {
@@ -59,6 +62,7 @@ const kernel = new GuardedKernel(build, {
  */
 function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: boolean): number {
   const view = new ShardView(table, 'it');
+  expect([...contentsOf(view.at(TIME))].length).toBeGreaterThan(0);
   // Everything that people read of the table: reading finds no damage in a verified table.
   expect([...contentsOf(view)].length).toBeGreaterThan(0);
   kernel.load(table);
@@ -67,13 +71,15 @@ function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: bool
   for (const path of HOSTILE) {
     urls.push(`https://${host?.host}${path}`, `http://b.example${path}`, `http://c.example${path}`);
   }
-  const query = kernel.ask({ google, agents: AGENTS, explain: true, seenSlots: 10 * 1000 });
+  const asked = { google, agents: AGENTS, explain: true, seenSlots: 10 * 1000 };
+  const query = kernel.ask(asked);
+  const then = kernel.ask({ ...asked, at: TIME });
   const input = urls.map((url) => `${JSON.stringify({ url })}\n`);
   let ran = 0;
   for (let from = 0; from < input.length; from += 24) {
     const lines = input.slice(from, from + 24).join('');
     meter?.takeSteps();
-    const { output } = kernel.run(query, Buffer.from(lines));
+    const { output } = kernel.run(from % 48 === 0 ? then : query, Buffer.from(lines));
     // The kernel ran in two surroundings.
     const steps = (meter?.takeSteps() ?? 0) / 2;
     const ofByte = 40 + 3 * AGENTS.length * (rules + groups);
@@ -93,6 +99,7 @@ describe('a forged table that still verifies', () => {
     ['google', richTable('google'), true, cases(60)],
     ['wide', wideTable(), false, cases(40)],
     ['crowded', crowdedTable(), false, cases(80)],
+    ['dated', datedTable(), false, cases(60)],
   ] as const)(
     'is read without a trap, within bounds and in time: %s',
     (_what, table, google, rounds) => {

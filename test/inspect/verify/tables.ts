@@ -80,6 +80,22 @@ export function richTable(profile: Profile = 'rfc9309'): Uint8Array {
   return builder.build();
 }
 
+/** A table with histories, some of which share robots records. */
+export function datedTable(): Uint8Array {
+  const builder = new TableBuilder({ history: true });
+  const names = ['a.example', 'https://a.example', 'b.example:8080', 'c.example'];
+  const bodies = [RULES, 'user-agent: *\ndisallow: /x\n', ''];
+  for (const [host, name] of names.entries()) {
+    for (let version = 0; version <= 2 * host; version++) {
+      const robots = bodies[(host + version) % bodies.length] ?? '';
+      const status = version === 5 ? 503 : 200;
+      const date = 1_700_000_000_000 + 86_400_000 * version;
+      builder.add(name, robots, { source: `list.ndjson:${version}`, status, date });
+    }
+  }
+  return builder.build();
+}
+
 /** A table whose numbers have their greatest widths: in a record, in lines, sizes and offsets. */
 export function wideTable(): Uint8Array {
   const builder = new TableBuilder();

@@ -22,7 +22,9 @@ import {
   QUERY_EXPLAIN,
   QUERY_FRAMES,
   QUERY_PARQUET,
+  REASON_BITS,
   REASON_INVALID_URL,
+  REASON_MASK,
   REASON_NO_URL,
   REASON_RETURN_IN_LINE,
   REASON_TAB_IN_LINE,
@@ -118,7 +120,7 @@ export function rawUrl(query: Query, line: Line, to: usize): usize {
 /** Whether a record of this outcome has a URL, be it valid or not. */
 function holdsUrl(query: Query, outcome: i32): bool {
   if (outcome < 0) return true;
-  const reason = outcome & 15;
+  const reason = outcome & REASON_MASK;
   if (query.format === FORMAT_TEXT) {
     return (
       reason === REASON_INVALID_URL ||
@@ -145,7 +147,7 @@ function beginning(query: Query, line: Line, to: usize): usize {
     return encode(query, held, held + (end - start), to);
   }
   const isNull = (query.flags & QUERY_PARQUET) !== 0;
-  if (isNull && (line.outcome & 15) === REASON_NO_URL) start = lineEnd;
+  if (isNull && (line.outcome & REASON_MASK) === REASON_NO_URL) start = lineEnd;
   else if (refusedReason(query, start, lineEnd) !== 0) start += <usize>REFUSED_BYTES;
   return encode(query, start, min(lineEnd, start + BAD_INPUT_LIMIT), to);
 }
@@ -172,7 +174,7 @@ function encode(query: Query, at: usize, end: usize, to: usize): usize {
 /** Writes the outcomes of all agents: see CONVERT_PARQUET; or the shard: see CONVERT_OUTCOMES. */
 function outcomes(query: Query, worker: Worker, to: usize): usize {
   if ((query.flags & QUERY_ADDS_SHARD) !== 0) {
-    const isInvalid = resultOf(worker, 0).outcome >> 4 === INVALID;
+    const isInvalid = resultOf(worker, 0).outcome >> REASON_BITS === INVALID;
     store<u32>(to, isInvalid ? NO_SHARD : worker.shard);
     return to + 4;
   }

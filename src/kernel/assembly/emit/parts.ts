@@ -41,6 +41,7 @@ import {
   INVALID,
   QUERY_ADDS_SHARD,
   QUERY_FRAGMENTS,
+  REASON_BITS,
 } from '../../layout';
 import {
   BACKSLASH_U00,
@@ -52,7 +53,7 @@ import {
   splat,
   upperHex,
 } from '../bytes';
-import { hostOf } from '../hosts';
+import { hostOf, versionAt } from '../hosts';
 import { lineWidth, number, offsetWidth, sizeWidth } from '../match';
 import { Agent, elementOf, Line, nextOf, Pair, Query, Result, Worker } from '../memory';
 import { isDropped } from '../url';
@@ -103,9 +104,9 @@ export function verdicts(query: Query, worker: Worker, to: usize): usize {
   let result = worker.results;
   let left = query.agentCount;
   const addsShard = (query.flags & QUERY_ADDS_SHARD) !== 0;
-  const isInvalid = result.outcome >> 4 === INVALID;
+  const isInvalid = result.outcome >> REASON_BITS === INVALID;
   do {
-    const verdict = changetype<usize>(agent) + <usize>((result.outcome >> 4) << 3);
+    const verdict = changetype<usize>(agent) + <usize>((result.outcome >> REASON_BITS) << 3);
     to = copyShort(load<u32>(verdict, AGENT_VERDICTS), load<i32>(verdict, AGENT_VERDICTS + 4), to);
     agent = nextOf(agent);
     result = nextOf(result);
@@ -212,19 +213,20 @@ export function sourceText(query: Query, result: Result, to: usize): usize {
   const authority = result.source;
   if (authority === 0) return to;
   const table = query.table;
-  const source = table + load<u32>(authority, AUTHORITY_SOURCE);
+  const version = versionAt(table, authority, query.at);
+  const source = table + load<u32>(version, AUTHORITY_SOURCE);
   const kind: i32 = load<u8>(source);
   const before = min(<i32>load<u16>(source, 1), SOURCE_LIMIT);
   const after = min(<i32>load<u16>(source, 3), SOURCE_LIMIT - before);
   to = copyShort(source + SOURCE_FIXED_BYTES, before, to);
   if (kind === SOURCE_WITH_HOST) {
-    const several = load<u8>(authority - (HOST_AUTHORITY - HOST_FORM)) === HOST_SEVERAL;
+    const several = <i32>load<u8>(authority - (HOST_AUTHORITY - HOST_FORM)) >= HOST_SEVERAL;
     const record = several
       ? table + load<u32>(authority, AUTHORITY_HOST)
       : authority - HOST_AUTHORITY;
     to = copyShort(hostOf(record), load<u8>(record), to);
   } else if (kind === SOURCE_WITH_NUMBER) {
-    to = decimal(load<u32>(authority, AUTHORITY_NUMBER), to);
+    to = decimal(load<u32>(version, AUTHORITY_NUMBER), to);
   }
   return copyShort(source + SOURCE_FIXED_BYTES + before, after, to);
 }

@@ -19,6 +19,7 @@ import {
   FRAGMENT_TEXT,
   QUERY_EXPLAIN,
   REASON_LINE_TOO_LONG,
+  REASON_MASK,
   REASON_RETURN_IN_LINE,
   REFUSED_BYTES,
 } from '../../layout';
@@ -88,7 +89,7 @@ export function members(query: Query, worker: Worker, to: usize): usize {
     const result = resultOf(worker, 0);
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_REASON, to);
-    to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
+    to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
     if (result.rank === 0) return to;
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_RULE, to);
@@ -104,7 +105,7 @@ function explanations(query: Query, worker: Worker, to: usize): usize {
   to = fragment(query, FRAGMENT_REASONS_OPEN, to);
   for (let i = 0; i < agents; i++) {
     to = memberKey(agentOf(query, i), i === 0, to);
-    to = quotedFragment(query, FRAGMENT_REASONS + (resultOf(worker, i).outcome & 15), to);
+    to = quotedFragment(query, FRAGMENT_REASONS + (resultOf(worker, i).outcome & REASON_MASK), to);
   }
   to = byte(CLOSE_BRACE, to);
   let first = true;
@@ -202,7 +203,7 @@ export function passRow(line: Line, to: usize): usize {
 export function annotateRow(query: Query, worker: Worker, line: Line, to: usize): usize {
   const outcome = line.outcome;
   if (outcome >= 0) {
-    const reason = outcome & 15;
+    const reason = outcome & REASON_MASK;
     if (reason === REASON_LINE_TOO_LONG || isRefusedRow(line)) {
       return describeBadRow(query, worker, line, BAD_INPUT_LIMIT, to);
     }
@@ -257,7 +258,7 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
     const result = resultOf(worker, i);
     const ruled = result.rank !== 0;
     to = byte(delimiter, to);
-    to = fragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
+    to = fragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
     to = byte(delimiter, to);
     if (ruled) to = decimal(result.line, to);
     to = byte(delimiter, to);
@@ -307,7 +308,7 @@ function columns(query: Query, worker: Worker, to: usize): usize {
     const result = resultOf(worker, i);
     const ruled = result.rank !== 0;
     to = byte(TAB, to);
-    to = fragment(query, FRAGMENT_REASONS + (result.outcome & 15), to);
+    to = fragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
     to = byte(TAB, to);
     if (ruled) to = decimal(result.line, to);
     to = byte(TAB, to);

@@ -1,0 +1,100 @@
+/** The versions of the robots.txt files of authorities, for tables with histories. */
+
+import { Uint32List } from './byte-store.js';
+
+/** Words of a version: the version added before it plus one, its date, body, source, number. */
+const WORDS = 5;
+const WORD_BEFORE = 0;
+const WORD_DATE = 1;
+const WORD_BODY = 2;
+const WORD_SOURCE = 3;
+const WORD_SOURCE_NUMBER = 4;
+
+/** A version of the robots.txt of an authority. */
+export interface Version {
+  /** From when on it is in force, in seconds since 1970. */
+  readonly date: number;
+  /** The number of the body, as in TablePart. */
+  readonly body: number;
+  /** Template and number of the source: see SourceTemplates. */
+  readonly source: number;
+  readonly sourceNumber: number;
+}
+
+/**
+ * All versions of all authorities, in the order in which they were added. They take 20 bytes each;
+ * no version has an object.
+ */
+export class Histories {
+  readonly #words = new Uint32List();
+  /** For each authority the version that was added last, plus one. */
+  readonly #last = new Uint32List();
+  #count = 0;
+
+  add(authority: number, { date, body, source, sourceNumber }: Version): void {
+    const words = this.#words;
+    words.push(this.#last.get(authority));
+    words.push(date);
+    words.push(body);
+    words.push(source);
+    words.push(sourceNumber);
+    this.#last.set(authority, ++this.#count);
+  }
+
+  /**
+   * The versions of an authority by rising date. Of several with one date the last one counts, and
+   * of neighbours with the same robots record the first.
+   *
+   * @param others other authorities whose versions count too
+   * @param overrides whether the others count only until the authority has its first version
+   * @param robotsOf the robots record of a body
+   */
+  of(
+    authority: number,
+    {
+      others,
+      overrides,
+      robotsOf,
+    }: {
+      readonly others: readonly number[];
+      readonly overrides: boolean;
+      readonly robotsOf: (body: number) => number;
+    },
+  ): Version[] {
+    const added = [...this.#added(authority)];
+    const first = added.reduce((least, { date }) => Math.min(least, date), 0xffff_ffff);
+    for (const other of others) {
+      for (const version of this.#added(other)) {
+        if (!overrides || version.date < first) added.push(version);
+      }
+    }
+    added.sort((a, b) => a.date - b.date || b.order - a.order);
+    const versions: Version[] = [];
+    let date: number | undefined;
+    for (const version of added) {
+      const isLater = version.date !== date;
+      date = version.date;
+      const before = versions.at(-1);
+      if (!isLater || (before && robotsOf(before.body) === robotsOf(version.body))) continue;
+      versions.push(version);
+    }
+    return versions;
+  }
+
+  *#added(authority: number): Generator<Version & { readonly order: number }, undefined> {
+    for (let next = this.#last.get(authority); next > 0; next = this.#word(next, WORD_BEFORE)) {
+      yield {
+        order: next,
+        date: this.#word(next, WORD_DATE),
+        body: this.#word(next, WORD_BODY),
+        source: this.#word(next, WORD_SOURCE),
+        sourceNumber: this.#word(next, WORD_SOURCE_NUMBER),
+      };
+    }
+  }
+
+  /** A word of the version with this number, from 1 on. */
+  #word(version: number, word: number): number {
+    return this.#words.get(WORDS * (version - 1) + word);
+  }
+}

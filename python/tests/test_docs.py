@@ -22,7 +22,10 @@ pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not in the s
 
 #: The blocks of a page, by what each needs beside this package.
 NEEDS = {
-    DOCS: ["pyarrow", "duckdb", "polars", "datatrove.pipeline.filters", "datasets"],
+    DOCS: [
+        *("pyarrow", "robots_filter", "duckdb", "polars"),
+        *("datatrove.pipeline.filters", "datasets"),
+    ],
     README: ["robots_filter"],
 }
 CASES = [(page, index) for page, needs in NEEDS.items() for index in range(len(needs))]

@@ -33,7 +33,7 @@ class Group:
     def opening(self, opening: Opening) -> Opening:
         """Return how to open this group of the table."""
         last = self.first + len(self.parts) - 1
-        options = ("--parts", f"{self.first}-{last}")
+        options = (*opening.options, "--parts", f"{self.first}-{last}")
         return replace(opening, checksum=checksum_of(self.parts), options=options)
 
 

@@ -13,6 +13,7 @@ from ._filter import Item, batches_of, passing_of
 from ._groups import judge_of
 from ._judge import Opening, Profile
 from ._lists import Judgement, Verdict
+from ._moment import Moment, moment_of
 from ._packages import need_pyarrow
 from ._paths import PathLike, path_of
 from ._program import run
@@ -51,31 +52,44 @@ class Table:
     """
 
     def __init__(
-        self, path: PathLike, *, threads: int | None = None, _checksum: str | None = None
+        self,
+        path: PathLike,
+        *,
+        threads: int | None = None,
+        as_of: Moment | None = None,
+        _checksum: str | None = None,
     ) -> None:
         """Open a table: see `Table.open`."""
         self._path = path_of("Table.open", path)
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise UsageError(f"threads is {threads!r}. Use a whole number from 1 on")
         self._threads = threads
+        self._as_of = None if as_of is None else moment_of(as_of)
+        options = () if self._as_of is None else ("--as-of", self._as_of)
         #: The file, if it is to be deleted with the table.
         self._temporary: TemporaryTable | None = None
-        self._judge = judge_of(Opening(self._path, threads, _checksum))
+        self._judge = judge_of(Opening(self._path, threads, _checksum, options))
         self.profile: Profile = self._judge.profile
         self.hosts: int = self._judge.hosts
         #: The checksum of the table, in hexadecimal digits.
         self.checksum: str = self._judge.checksum
 
     @classmethod
-    def open(cls, path: PathLike, *, threads: int | None = None) -> Table:
+    def open(
+        cls, path: PathLike, *, threads: int | None = None, as_of: Moment | None = None
+    ) -> Table:
         """Open a table that `Table.compile` or `robots-filter compile` wrote.
+
+        `as_of` asks a table with histories for what was in force then: a date, of which the end
+        counts, a datetime with a time zone, or text in ISO 8601, which is UTC. Without it the
+        newest robots.txt counts.
 
         `threads` is the number of threads of each process: by default one for each core, four at
         most. Use 1 where each core has a Python process of its own.
 
         Raises RobotsFilterError for a file that is missing, damaged, or not a table.
         """
-        return cls(path, threads=threads)
+        return cls(path, threads=threads, as_of=as_of)
 
     @classmethod
     def compile(
@@ -90,6 +104,7 @@ class Table:
         host_column: str | None = None,
         robots_column: str | None = None,
         status_column: str | None = None,
+        history: bool = False,
         follow_links: bool = False,
         threads: int | None = None,
     ) -> Table:
@@ -110,6 +125,8 @@ class Table:
             "--status-column": status_column,
         }
         words = words_of(paths, agents, options)
+        if history:
+            words.append("--history")
         if follow_links:
             words.append("--follow-links")
         if output is not None:
@@ -286,7 +303,7 @@ class Table:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (self._path, self._threads, self.checksum)
+        return _reopen, (self._path, self._threads, self.checksum, self._as_of)
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
@@ -311,5 +328,5 @@ def _check_items(items: object) -> None:
         raise UsageError(f"items is of type {kind}. Pass an iterable, such as a list")
 
 
-def _reopen(path: str, threads: int | None, checksum: str | None) -> Table:
-    return Table(path, threads=threads, _checksum=checksum)
+def _reopen(path: str, threads: int | None, checksum: str | None, as_of: str | None) -> Table:
+    return Table(path, threads=threads, as_of=as_of, _checksum=checksum)

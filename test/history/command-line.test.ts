@@ -88,6 +88,22 @@ describe('compile --history', () => {
     expect(early.stderr).toContain('are of later times. Use a later --as-of, or leave it out');
   });
 
+  test('warns of a time to come', async () => {
+    const it = place();
+    await it.run(COMPILE);
+    it.write('crawl.warc', '');
+    const today = new Date().toISOString().slice(0, 10);
+    for (const source of ['--table h.table', '--robots-dir crawl.warc --allow-empty']) {
+      const [soon, late] = await Promise.all([
+        it.run(`${source} --as-of ${today} urls.txt`),
+        it.run(`${source} --as-of 2205-01-01 urls.txt`),
+      ]);
+      expect([soon.code, late.code]).toEqual([0, 0]);
+      expect(soon.stderr).not.toContain('to come');
+      expect(late.stderr).toContain('--as-of is 2205-01-01T23:59:59.999Z, a time to come');
+    }
+  });
+
   test('counts by host, rule and reason what was in force', async () => {
     const it = place();
     await it.run(COMPILE);

@@ -14,7 +14,7 @@ import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
 import { type Diagnostics, type Interruption, interruptible, shellWords } from '../console.js';
 import type { RobotsOptions } from '../options.js';
 import { formatCount, formatNumber } from '../text.js';
-import { emptySource, refuseEmptyTable } from './robots-source.js';
+import { emptySource, noteTimeToCome, refuseEmptyTable } from './robots-source.js';
 
 /**
  * Compiles caches, and reports on standard error what was skipped, stale or overridden.
@@ -54,6 +54,7 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   { productTokens, diagnostics, interruption }: CompilationContext,
   compile: (options: CompileCacheOptions) => Promise<Compiled>,
 ): Promise<Compiled> {
+  noteTimeToCome(options, diagnostics);
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compile({
     ...readingOf(options),

@@ -12,7 +12,7 @@ import { VERSION_WITHOUT_HISTORIES } from '../../table/format.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { type Diagnostics, type Interruption, usageError } from '../console.js';
 import type { RobotsOptions } from '../options.js';
-import { checkProfile, refuseEmptyTable } from './robots-source.js';
+import { checkProfile, noteTimeToCome, refuseEmptyTable } from './robots-source.js';
 
 /**
  * Opens the table, or compiles the caches into one.
@@ -50,7 +50,9 @@ export async function openTable(
   checkProfile(compiled, path, profile);
   refuseEmptyTable(path, table.hosts, options, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
-  return asOf === undefined ? table : tableAsOf(table, asOf, path);
+  if (asOf === undefined) return table;
+  noteTimeToCome(options, diagnostics);
+  return tableAsOf(table, asOf, path);
 }
 
 /** @throws RobotsFilterError `usage` for a table without histories, which has no other time */

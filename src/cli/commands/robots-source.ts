@@ -122,6 +122,20 @@ export async function checkTime(
   );
 }
 
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Warns of a time to come, such as a mistyped year: the newest robots.txt files would count. */
+export function noteTimeToCome(
+  { asOf }: Pick<RobotsOptions, 'asOf'>,
+  diagnostics: Diagnostics,
+): void {
+  // A date stands for the end of its day, so that of today is still to come.
+  if (asOf === undefined || asOf <= Date.now() + DAY) return;
+  diagnostics.note(
+    `warning: --as-of is ${new Date(asOf).toISOString()}, a time to come: the newest robots.txt files count. Check the year`,
+  );
+}
+
 /** Whether a path holds captures, by names. Reading gives the error for one that cannot be read. */
 async function mayHoldCaptures(path: string): Promise<boolean> {
   // Loaded on demand: most runs have no --as-of.

@@ -101,6 +101,15 @@ const SEPARATE = [
   'sourceText',
   'patternText',
   'decideUrl',
+  'readTime',
+  'timeOf',
+  'readObject<*/UrlAndTime>',
+  'versionFor',
+  'joinFollowers',
+  'decideByAll',
+  'sinceOf',
+  'versionsOf',
+  'versionColumn',
 ];
 
 mkdirSync(dirname(KERNEL), { recursive: true });

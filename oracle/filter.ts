@@ -63,6 +63,7 @@ const REASONS: readonly Reason[] = [
     'nested-too-deep',
     'return-in-line',
     'before-first-capture',
+    'no-time',
   ] as const),
 ];
 

@@ -112,6 +112,7 @@ function chosen(choice: string): { readonly leaf: Leaf; readonly isLz4: boolean 
     typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? 3 : 0,
     annotation: 'plain' as const,
     scale: 0,
+    unit: 0,
     maxDefinition: digit(0, 3),
     maxRepetition: digit(2, 3),
   };

@@ -33,6 +33,7 @@ export const GREATER_THAN = 0x3e;
 export const QUESTION_MARK = 0x3f;
 export const AT_SIGN = 0x40;
 export const UPPER_A = 0x41;
+export const UPPER_T = 0x54;
 export const UPPER_Z = 0x5a;
 export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;

@@ -148,7 +148,7 @@ function fieldPath(text: string): string[] {
 }
 
 /** As `fieldPath`, for an option that is given once. */
-function fieldPathOnce(text: string, earlier: readonly string[] | undefined): string[] {
+export function fieldPathOnce(text: string, earlier: readonly string[] | undefined): string[] {
   once(text, earlier && formatFieldPath(earlier));
   return fieldPath(text);
 }
@@ -348,6 +348,8 @@ export function checkSpreadsheet({
 export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOptions, RowOptions {
   readonly fetch?: boolean;
   readonly table?: string;
+  readonly timeField?: readonly string[];
+  readonly inForce?: 'at' | 'latest' | 'ever';
   readonly verdictField?: string;
   readonly format?: OutputFormat | 'verdicts' | 'mask-ndjson';
   readonly outputHeader?: boolean;

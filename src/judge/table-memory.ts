@@ -87,6 +87,11 @@ export interface TableMemory {
   readonly time?: number | undefined;
 }
 
+/** Whether a table keeps the robots.txt files that were in force before. */
+export function hasHistories({ header }: Pick<TableMemory, 'header'>): boolean {
+  return header.version > VERSION_WITHOUT_HISTORIES;
+}
+
 /**
  * Seconds since 1970 in which a table is asked: a time before 1970 comes before every capture, and
  * one after 2106 after all of them.

@@ -15,11 +15,11 @@ import type { Preferences } from '../protocol/preferences.js';
 import type { Rule } from '../protocol/robots-file.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
 import type { Profile, Verdict } from '../protocol/verdict.js';
-import { VERSION_WITHOUT_HISTORIES } from '../table/format.js';
 import type { VerifiedTable } from '../verify/verify-table.js';
 import { HostAnswers } from './host-records.js';
 import { readTable } from './open-table.js';
 import {
+  hasHistories,
   type PlacedShard,
   placeTable,
   queryTablesIn,
@@ -133,7 +133,7 @@ export class Table {
       const remedy = 'Pass a Date, or milliseconds since 1970';
       throw new RobotsFilterError('usage', `the time is ${shownValue(time)}. ${remedy}`);
     }
-    if (this.#memory.header.version <= VERSION_WITHOUT_HISTORIES) {
+    if (!hasHistories(this.#memory)) {
       const remedy = 'Compile it with { history: true }, or on the command line with --history';
       throw new RobotsFilterError('usage', `${this.#name} has no histories. ${remedy}`);
     }

@@ -66,6 +66,8 @@ export interface Kernel {
   writeAutomaton(block: number): number;
   /** Adds the blocks `from`–`end` to the lanes of a checksum; see kernel/hashes.ts. */
   addBlocks(lanes: number, from: number, end: number): void;
+  /** The time that a text states, in milliseconds since 1970; NaN if it states none. */
+  readTime(from: number, end: number): number;
   /** The keyed hash of a canonical host, as a signed number of 32 bits. */
   hashHost(key: number, host: number, bytes: number): number;
 }

@@ -39,7 +39,8 @@ export const REASON_TAB_IN_LINE = 13;
 export const REASON_NESTED_TOO_DEEP = 14;
 export const REASON_RETURN_IN_LINE = 15;
 export const REASON_BEFORE_FIRST_CAPTURE = 16;
-export const REASONS = 17;
+export const REASON_NO_TIME = 17;
+export const REASONS = 18;
 export const REASON_BITS = 5;
 export const REASON_MASK = 31;
 export const OUTCOMES = VERDICTS << REASON_BITS;
@@ -198,14 +199,24 @@ export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
 export const QUERY_REMEMBERED = QUERY_CRC + WORD;
 /**
  * The time for which robots.txt files are looked up, in seconds since 1970, or LATEST. The host may
- * change it between two inputs, unless something is remembered.
+ * change it between two inputs, unless something is remembered. With QUERY_TIMED and QUERY_EVER it
+ * is 0, so that the usual query has one comparison.
  */
 export const QUERY_AT = QUERY_REMEMBERED + WORD;
+/** With QUERY_TIMED, number of keys of the time field's path, and the address of their pairs. */
+export const QUERY_TIME_FIELD_COUNT = QUERY_AT + WORD;
+export const QUERY_TIME_FIELDS = QUERY_TIME_FIELD_COUNT + WORD;
+/** With QUERY_TIMED, the column of rows that holds the time, from 0, as QUERY_COLUMN. */
+export const QUERY_TIME_COLUMN = QUERY_TIME_FIELDS + WORD;
+/** With QUERY_TIMED, the address of the time of each line, as QUERY_AT; 0 if records have it. */
+export const QUERY_TIMES = QUERY_TIME_COLUMN + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_AT + WORD;
+export const QUERY_FRAGMENTS = QUERY_TIMES + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
+/** The greatest time of a record: a later one counts as this one. */
+export const LAST_TIME = 0xffff_fffe;
 
 /** The host has several authorities, or the agent several groups: they are looked up each time. */
 export const REMEMBERED_NOTHING = 1;
@@ -224,6 +235,12 @@ export const QUERY_PARQUET = 8;
 export const QUERY_ADDS_SHARD = 16;
 /** Each record comes out in a frame, FRAME_…, for code that adds to it. */
 export const QUERY_FRAMES = 32;
+/** Each line has its own time, for which its robots.txt is looked up. */
+export const QUERY_TIMED = 64;
+/** All versions of a robots.txt count: a URL is denied if any of them denies it. */
+export const QUERY_EVER = 128;
+/** With QUERY_EXPLAIN: the time from which the version was in force comes out, too. */
+export const QUERY_DATED = 256;
 
 /** Bytes of the record, 32 bits. */
 export const FRAME_RECORD = 0;
@@ -291,7 +308,8 @@ export const CONVERT_TSV = 4;
  * The URL as a value of Parquet (PLAIN: its length, 32 bits, and its bytes, UTF-8). With
  * OUTPUT_ANNOTATE the outcomes of all agents follow: an outcome of one byte each; with
  * QUERY_EXPLAIN also the rule's line, 32 bits, the length of its text, 16 bits, and its text,
- * escaped as in a JSON string. Line and length are 0 if no rule decided.
+ * escaped as in a JSON string. Line and length are 0 if no rule decided. With QUERY_DATED the time
+ * from which the version was in force stands before the rule's line, 32 bits, 0 if there is none.
  */
 export const CONVERT_PARQUET = 5;
 /**
@@ -313,8 +331,11 @@ export const FRAGMENT_AGENT = FRAGMENT_TEXT + 1;
 export const FRAGMENT_SOURCE = FRAGMENT_AGENT + 1;
 export const FRAGMENT_RULE = FRAGMENT_SOURCE + 1;
 export const FRAGMENT_REASON = FRAGMENT_RULE + 1;
+/** NDJSON: `"version":"`, `"versions":{`. */
+export const FRAGMENT_VERSION = FRAGMENT_REASON + 1;
+export const FRAGMENT_VERSIONS_OPEN = FRAGMENT_VERSION + 1;
 /** `Disallow: ` and `Allow: `. */
-export const FRAGMENT_DISALLOW = FRAGMENT_REASON + 1;
+export const FRAGMENT_DISALLOW = FRAGMENT_VERSIONS_OPEN + 1;
 export const FRAGMENT_ALLOW = FRAGMENT_DISALLOW + 1;
 /**
  * In the record for a line that is not an object: `,"line":` or `,"record":`, `,"input":"`, `"}`.
@@ -364,14 +385,15 @@ export const LINE_URL = 20;
 export const LINE_URL_END = 24;
 export const LINE_QUERY = 112;
 export const LINE_SHARD = 116;
-export const LINE_BYTES = 136;
+export const LINE_BYTES = 144;
 
 /** Result: the decision on one URL for one agent. */
 export const RESULT_RANK = 8;
 export const RESULT_LINE = 12;
 export const RESULT_GROUPS = 28;
 export const RESULT_SOURCE = 36;
-export const RESULT_BYTES = 52;
+export const RESULT_VERSION = 40;
+export const RESULT_BYTES = 56;
 
 /** Groups: those that an agent obeys. */
 export const GROUPS_LINK = 4;

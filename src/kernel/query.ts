@@ -48,6 +48,8 @@ import {
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
+  FRAGMENT_VERSION,
+  FRAGMENT_VERSIONS_OPEN,
   FRAGMENTS,
   FRAME_OUTCOMES,
   FRAME_RECORD,
@@ -72,6 +74,8 @@ import {
   QUERY_CONVERSION,
   QUERY_COUNTS,
   QUERY_CRC,
+  QUERY_DATED,
+  QUERY_EVER,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -95,6 +99,11 @@ import {
   QUERY_SHARDS,
   QUERY_STRICT,
   QUERY_TABLE,
+  QUERY_TIME_COLUMN,
+  QUERY_TIME_FIELD_COUNT,
+  QUERY_TIME_FIELDS,
+  QUERY_TIMED,
+  QUERY_TIMES,
   QUERY_UNKNOWN,
   REMEMBERED_BYTES,
   ROW_MARK_BYTES,
@@ -224,7 +233,7 @@ function lineOverhead(
   // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
   // too.
   const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
-  const explained = settings.explain ? 2 * names + agents * explanation : 0;
+  const explained = settings.explain ? 3 * names + agents * explanation : 0;
   const strings =
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
   // A bad line is shown from its beginning, and in a conversion as a URL is.
@@ -285,7 +294,9 @@ export function tokenOfLink(link: string, google: boolean): string | undefined {
 export function queryBytes(settings: QuerySettings): number {
   let bytes = QUERY_BYTES + 4 * MARGIN + (settings.shards ? CRC_BYTES : 0);
   for (const word of fragments(settings)) bytes += 16 + 3 * word.length;
-  for (const key of settings.urlField) bytes += 32 + 3 * key.length;
+  for (const key of [...settings.urlField, ...(settings.timeField ?? [])]) {
+    bytes += 32 + 3 * key.length;
+  }
   settings.agents.forEach((agent, index) => {
     bytes += AGENT_BYTES + 32 + 6 * agent.name.length;
     for (const word of verdictFragments(settings, index)) bytes += 16 + 3 * word.length;
@@ -344,10 +355,19 @@ export function encodeQuery(
   words.forEach((word, index) => {
     block.put(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
   });
-  const fieldsPlace = block.take(settings.urlField.length * 8);
-  settings.urlField.forEach((key, index) => {
-    block.put(fieldsPlace + index * 8, encoder.encode(key));
-  });
+  const putPath = (keys: readonly string[], count: number, fields: number): void => {
+    const place = block.take(keys.length * 8);
+    keys.forEach((key, index) => {
+      block.put(place + index * 8, encoder.encode(key));
+    });
+    block.word(count, keys.length);
+    block.pointer(fields, place);
+  };
+  const { timeField = [], timeColumn = 0, times = 0 } = settings;
+  putPath(settings.urlField, QUERY_FIELD_COUNT, QUERY_FIELDS);
+  putPath(timeField, QUERY_TIME_FIELD_COUNT, QUERY_TIME_FIELDS);
+  block.word(QUERY_TIME_COLUMN, timeColumn);
+  block.word(QUERY_TIMES, times);
   const overhead = lineOverhead(settings, words, names, verdicts);
   const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
   block.word(QUERY_TABLE, table);
@@ -358,7 +378,10 @@ export function encodeQuery(
       (settings.strict ? QUERY_STRICT : 0) |
       (settings.format === 'parquet' ? QUERY_PARQUET : 0) |
       (settings.addsShard === true ? QUERY_ADDS_SHARD : 0) |
-      (settings.frames === true ? QUERY_FRAMES : 0),
+      (settings.frames === true ? QUERY_FRAMES : 0) |
+      (timeField.length > 0 || times !== 0 ? QUERY_TIMED : 0) |
+      (settings.ever === true ? QUERY_EVER : 0) |
+      (settings.dated === true ? QUERY_DATED : 0),
   );
   block.word(QUERY_FORMAT, FORMAT_NUMBERS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
@@ -366,8 +389,6 @@ export function encodeQuery(
   block.word(QUERY_MAX_LINE, settings.maxLineBytes);
   block.word(QUERY_AGENT_COUNT, agents.length);
   block.pointer(QUERY_AGENTS, agentsPlace);
-  block.word(QUERY_FIELD_COUNT, settings.urlField.length);
-  block.pointer(QUERY_FIELDS, fieldsPlace);
   const conversion = appliedConversion(settings);
   block.word(QUERY_CONVERSION, conversion === undefined ? CONVERT_NONE : CONVERSIONS[conversion]);
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
@@ -386,7 +407,8 @@ export function encodeQuery(
   block.word(QUERY_COLUMN, settings.column ?? 0);
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
   block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
-  block.word(QUERY_AT, settings.at ?? LATEST);
+  const isPlain = timeField.length === 0 && times === 0 && settings.ever !== true;
+  block.word(QUERY_AT, isPlain ? (settings.at ?? LATEST) : 0);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -486,6 +508,19 @@ export interface QuerySettings {
    * The time for which robots.txt files are looked up, in seconds since 1970. Default: LATEST.
    */
   readonly at?: number | undefined;
+  /**
+   * Path of the member that holds the time for which a record's robots.txt is looked up, as
+   * `urlField`; `undefined`, the default, if all have the time `at`.
+   */
+  readonly timeField?: readonly string[] | undefined;
+  /** The column of rows that holds that time, from 0; it may be changed later. Default 0. */
+  readonly timeColumn?: number;
+  /** Address of the times of the lines, 32 bits each as `at`; 0, the default, for none. */
+  readonly times?: number;
+  /** Whether every version of a robots.txt counts, and not that of one time. Default false. */
+  readonly ever?: boolean | undefined;
+  /** Whether explanations have the time from which the version was in force. Default false. */
+  readonly dated?: boolean | undefined;
   /**
    * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
    */
@@ -587,6 +622,8 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_SOURCE] = ',"source":"';
   words[FRAGMENT_RULE] = '"rule":';
   words[FRAGMENT_REASON] = '"reason":';
+  words[FRAGMENT_VERSION] = '"version":"';
+  words[FRAGMENT_VERSIONS_OPEN] = '"versions":{';
   words[FRAGMENT_DISALLOW] = 'Disallow: ';
   words[FRAGMENT_ALLOW] = 'Allow: ';
   words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];

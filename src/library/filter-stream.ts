@@ -13,6 +13,7 @@ import {
 import { RobotsFilterError } from '../base/errors.js';
 import { hasWorkingDirectory } from '../files/system-error.js';
 import { type Table, tableMemory } from '../judge/table.js';
+import { hasHistories, type TableMemory } from '../judge/table-memory.js';
 import type { OutputMode } from '../kernel/query.js';
 import type { Judgement } from '../kernel/session.js';
 import {
@@ -61,6 +62,18 @@ export interface FilterStreamOptions {
    */
   readonly urlField?: string | readonly string[] | undefined;
   /**
+   * Member that holds the time of each record, as `urlField`: the robots.txt that was in force then
+   * decides. Only with `ndjson`, and a table with histories. Times are texts in RFC 3339 or ISO
+   * 8601, stamps of 14 digits or their beginnings, or numbers: seconds or milliseconds since 1970.
+   * A record without one is invalid (`no-time`). Default: all records have the time of the table.
+   */
+  readonly timeField?: string | readonly string[] | undefined;
+  /**
+   * `ever`: a URL is denied if any robots.txt of its authority denies it. Only for a table with
+   * histories, without a time. Default: the robots.txt in force at the time, or the newest.
+   */
+  readonly inForce?: 'ever' | undefined;
+  /**
    * Name of the added member; with `annotate` only. Default `verdict`, or `verdicts` for several
    * agents.
    */
@@ -81,6 +94,8 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
   explain: 'boolean',
   strict: 'boolean',
   urlField: 'other',
+  timeField: 'other',
+  inForce: ['ever'],
   verdictField: 'string',
   threads: 'number',
   maxLineBytes: 'number',
@@ -124,8 +139,11 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     output,
     unknown: options.unknown ?? 'unknown',
     explain: options.explain ?? false,
+    dated: options.explain === true && hasHistories(memory),
     strict: options.strict ?? false,
-    urlField: fieldPath(urlField),
+    urlField: fieldPath('urlField', urlField),
+    timeField: timeFieldOf(options, memory, fieldPath('urlField', urlField)),
+    ever: options.inForce === 'ever',
     verdictField: options.verdictField,
     maxLineBytes,
     countHosts: false,
@@ -195,13 +213,42 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   );
 }
 
-function fieldPath(field: string | readonly string[]): readonly string[] {
+/**
+ * The path of the time.
+ *
+ * @throws RobotsFilterError `usage` if the table, the format or another option has no other time
+ */
+function timeFieldOf(
+  { timeField, inForce, input = 'text' }: FilterStreamOptions,
+  table: TableMemory,
+  urlField: readonly string[],
+): readonly string[] | undefined {
+  if (timeField === undefined && inForce === undefined) return undefined;
+  const option = timeField === undefined ? `inForce '${inForce}'` : 'timeField';
+  const path = timeField === undefined ? undefined : fieldPath('timeField', timeField);
+  const fault =
+    path !== undefined && inForce !== undefined
+      ? 'asks for a time, and inForce for all times. Leave one out'
+      : path !== undefined && input === 'text'
+        ? "has no effect on text, whose lines are URLs. Use input 'ndjson', or table.at(time)"
+        : table.time !== undefined
+          ? 'asks for other times than table.at. Use the table that was opened'
+          : !hasHistories(table)
+            ? 'needs a table with histories. Compile it with { history: true }, or on the command line with --history'
+            : path?.join('.') === urlField.join('.')
+              ? 'and urlField name the same member. Name the one with the time'
+              : undefined;
+  if (fault === undefined) return path;
+  throw new RobotsFilterError('usage', `${option} ${fault}`);
+}
+
+function fieldPath(option: string, field: string | readonly string[]): readonly string[] {
   const keys = typeof field === 'string' ? parseFieldPath(field) : field;
   const isList = Array.isArray(keys) && keys.every((key) => typeof key === 'string');
   if (isList && keys.length > 0) return keys;
   throw new RobotsFilterError(
     'usage',
-    `urlField is ${JSON.stringify(field)}. Use the name of a member, names separated by dots, or a list of names: ["request.url"] for a name with a dot`,
+    `${option} is ${JSON.stringify(field)}. Use the name of a member, names separated by dots, or a list of names: ["request.url"] for a name with a dot`,
   );
 }
 

@@ -17,9 +17,14 @@ const LISTED = 12;
  * @param option the option that gives the name, for messages
  * @throws RobotsFilterError `input` if no column has this name, or several have it
  */
-export function namedColumn(file: ParquetFile, path: readonly string[], option: string): Leaf {
+export function namedColumn(
+  file: ParquetFile,
+  path: readonly string[],
+  option: string,
+  needed: Needed = 'text',
+): Leaf {
   const [leaf, ...others] = file.leavesAt(path);
-  if (leaf === undefined) throw noColumn(file, `"${path.join('.')}"`, option);
+  if (leaf === undefined) throw noColumn(file, `"${path.join('.')}"`, option, needed);
   const [other] = others;
   if (other !== undefined) throw severalColumns(file, leaf, other, option);
   return leaf;
@@ -36,6 +41,17 @@ export function textColumn(file: ParquetFile, path: readonly string[], option: s
   throw unreadableColumn(file, leaf, 'text', option);
 }
 
+/**
+ * Finds the column of times that the user named.
+ *
+ * @throws RobotsFilterError `input` if there is no such column, or if it holds no times
+ */
+export function timeColumn(file: ParquetFile, path: readonly string[], option: string): Leaf {
+  const leaf = namedColumn(file, path, option, 'times');
+  if (isTime(leaf)) return leaf;
+  throw unreadableColumn(file, leaf, 'times', option);
+}
+
 /** Whether a column holds at most one value of text or bytes in each row. */
 export function isText({ type, maxRepetition, annotation }: Leaf): boolean {
   const isPlain = annotation === 'plain' || annotation === 'text';
@@ -43,8 +59,13 @@ export function isText({ type, maxRepetition, annotation }: Leaf): boolean {
 }
 
 /** The error for a missing column, with a list of the existing columns. */
-export function noColumn(file: ParquetFile, column: string, option: string): RobotsFilterError {
-  return refusal(file, `there is no column ${column}. ${remedy(file, option)}`);
+export function noColumn(
+  file: ParquetFile,
+  column: string,
+  option: string,
+  needed: Needed = 'text',
+): RobotsFilterError {
+  return refusal(file, `there is no column ${column}. ${remedy(file, option, needed)}`);
 }
 
 /** The error for two columns of one name: which of them is meant cannot be known. */
@@ -62,8 +83,8 @@ export function severalColumns(
   return refusal(file, what);
 }
 
-/** What a column must hold: texts, or numbers, for which texts of digits are taken too. */
-export type Needed = 'text' | 'whole numbers';
+/** What a column must hold: texts, or numbers or times, for which texts are taken too. */
+export type Needed = 'text' | 'whole numbers' | 'times';
 
 /** The error for a column that does not hold what is needed. */
 export function unreadableColumn(
@@ -107,9 +128,17 @@ function contentOf({ type, annotation, maxRepetition }: Leaf): string {
   }
 }
 
+const NEEDS = {
+  text: { isReadable: isText, noun: 'text' },
+  'whole numbers': {
+    isReadable: (leaf: Leaf) => isText(leaf) || isNumeric(leaf),
+    noun: 'numbers or text',
+  },
+  times: { isReadable: isTime, noun: 'times, numbers or text' },
+} as const satisfies Record<Needed, object>;
+
 function remedy(file: ParquetFile, option: string, needed: Needed = 'text'): string {
-  const isReadable = (leaf: Leaf) => isText(leaf) || (needed !== 'text' && isNumeric(leaf));
-  const noun = needed === 'text' ? 'text' : 'numbers or text';
+  const { isReadable, noun } = NEEDS[needed];
   const names = file.footer.leaves.filter(isReadable).map(({ path }) => formatFieldPath(path));
   if (names.length === 0) return `No column holds ${noun}.`;
   const rest = names.length > LISTED ? `, and ${names.length - LISTED} more` : '';
@@ -143,15 +172,34 @@ export class ColumnCursor {
    * @throws RobotsFilterError `input`
    */
   async next(): Promise<Uint8Array | null | undefined> {
-    while (this.#page === undefined || this.#entry === this.#page.entries) {
+    return (await this.hasNext()) ? this.take() : undefined;
+  }
+
+  /**
+   * Whether there is a next value. Reads it with its page, unless it is there.
+   *
+   * @throws RobotsFilterError `input`
+   */
+  async hasNext(): Promise<boolean> {
+    while (!this.isReady) {
       const { value: page, done } = await this.#pages.next();
-      if (done) return undefined;
+      if (done) return false;
       if (page.kind === 'dictionary') this.#dictionary = page.values;
       else this.#page = page;
       this.#entry = 0;
       this.#value = 0;
     }
-    const { definitions, values } = this.#page;
+    return true;
+  }
+
+  /** Whether the page of the next value has been read. */
+  get isReady(): boolean {
+    return this.#page !== undefined && this.#entry < this.#page.entries;
+  }
+
+  /** As `next`, of a value that is ready: see `hasNext`. */
+  take(): Uint8Array | null {
+    const { definitions, values } = this.#page as DataPage;
     const isNull = definitions !== undefined && definitions[this.#entry] !== this.#present;
     this.#entry++;
     if (isNull) return null;
@@ -176,6 +224,55 @@ function bytesAt(values: PlainValues, place: number): Uint8Array {
     case 'booleans':
       return values.values.subarray(place, place + 1);
   }
+}
+
+const DAY_SECONDS = 86_400;
+/** The Julian day number of 1 January 1970, from which INT96 counts days. */
+const JULIAN_1970 = 2_440_588;
+/** No longer text states a time. */
+const LONGEST_TIME = 256;
+
+/** Whether a column holds at most one time in each row: a date, a time, a number or a text. */
+export function isTime(leaf: Leaf): boolean {
+  const { type, annotation, maxRepetition } = leaf;
+  if (maxRepetition > 0) return false;
+  if (annotation === 'DATE') return type === 'INT32';
+  if (annotation === 'TIMESTAMP') return type === 'INT64';
+  if (type === 'INT96') return annotation === 'plain';
+  return isText(leaf) || isNumeric(leaf);
+}
+
+/**
+ * A value of a column that `isTime` as JSON, in a form that kernel/times.ts reads; `null` if it is
+ * no time in the years 0 to 9999.
+ */
+export function timeJson(leaf: Leaf, bytes: Uint8Array): string {
+  if (isText(leaf)) {
+    if (bytes.length > LONGEST_TIME) return 'null';
+    return JSON.stringify(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  }
+  if (leaf.annotation !== 'DATE' && leaf.annotation !== 'TIMESTAMP' && leaf.type !== 'INT96') {
+    const number = numberOf(leaf, bytes);
+    return Number.isFinite(number) ? String(number) : 'null';
+  }
+  const date = new Date(1000 * secondsOf(leaf, bytes));
+  const year = date.getUTCFullYear();
+  // A year of more digits has a sign.
+  return year >= 0 && year <= 9999 ? `"${date.toISOString().slice(0, 19)}Z"` : 'null';
+}
+
+/** The seconds since 1970 of a date or time. */
+function secondsOf({ annotation, type, unit }: Leaf, bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (annotation === 'DATE') return DAY_SECONDS * view.getInt32(0, true);
+  if (type === 'INT96') {
+    const seconds = Number(view.getBigInt64(0, true) / 1_000_000_000n);
+    return DAY_SECONDS * (view.getInt32(8, true) - JULIAN_1970) + seconds;
+  }
+  const value = view.getBigInt64(0, true);
+  const units = 10n ** BigInt(unit);
+  const seconds = value / units;
+  return Number(value < 0n && value % units !== 0n ? seconds - 1n : seconds);
 }
 
 /** Longest decimal that is read, in bytes: Arrow's longest has 32. */

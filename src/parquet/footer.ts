@@ -348,6 +348,8 @@ export interface Leaf {
   readonly annotation: Annotation;
   /** Number of decimal places of a decimal; otherwise 0. */
   readonly scale: number;
+  /** Units of a TIMESTAMP in a second, as a power of ten: 3, 6 or 9; otherwise 0. */
+  readonly unit: number;
   /** The definition level of a value that is not null. */
   readonly maxDefinition: number;
   /** The greatest repetition level; 0 unless the column, or a group around it, is repeated. */
@@ -440,7 +442,7 @@ function leafOf(
 }
 
 /** A logical type wins over a converted type, which older readers understand. */
-function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale'> {
+function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale' | 'unit'> {
   const logical = structOf(element, LOGICAL_TYPE);
   const [field] = logical?.keys() ?? [];
   const converted = integerOf(element, CONVERTED_TYPE);
@@ -448,8 +450,25 @@ function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale'>
     (field === undefined ? undefined : LOGICAL_TYPES.get(field)) ??
     (converted === undefined ? undefined : CONVERTED_TYPES.get(converted)) ??
     (field === undefined && converted === undefined ? 'plain' : 'an unknown type');
-  if (annotation !== 'decimal') return { annotation, scale: 0 };
+  if (annotation === 'TIMESTAMP') {
+    return { annotation, scale: 0, unit: unitOf(logical, field) ?? (converted === 10 ? 6 : 3) };
+  }
+  if (annotation !== 'decimal') return { annotation, scale: 0, unit: 0 };
   const decimal = logical === undefined ? undefined : structOf(logical, field ?? 0);
   const scale = decimal === undefined ? undefined : integerOf(decimal, 1);
-  return { annotation, scale: scale ?? integerOf(element, SCALE) ?? 0 };
+  return { annotation, scale: scale ?? integerOf(element, SCALE) ?? 0, unit: 0 };
+}
+
+/** TimeUnit in parquet.thrift, a union: milliseconds, microseconds, nanoseconds. */
+const UNITS: ReadonlyMap<number, number> = new Map([
+  [1, 3],
+  [2, 6],
+  [3, 9],
+]);
+
+/** The unit of the logical type TIMESTAMP; `undefined` for one that is not in parquet.thrift. */
+function unitOf(logical: ThriftStruct | undefined, field: number | undefined): number | undefined {
+  const timestamp = logical === undefined ? undefined : structOf(logical, field ?? 0);
+  const [unit] = (timestamp && structOf(timestamp, 2)?.keys()) ?? [];
+  return unit === undefined ? undefined : UNITS.get(unit);
 }

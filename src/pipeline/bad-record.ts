@@ -40,6 +40,7 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
   'line-too-long': 'longer than --max-line-bytes',
   'tab-in-line':
     'a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
+  'no-time': 'no time that can be read at the time field (--time-field)',
   'nested-too-deep': 'brackets and braces nest more than 1,000 deep',
   'return-in-line':
     "a carriage return within the line, so several lines in one: tr '\\r' '\\n' < FILE | robots-filter …",

@@ -8,7 +8,7 @@ import {
   type TableMemory,
 } from '../judge/table-memory.js';
 import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
-import { MAX_BAD, QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
+import { MAX_BAD, QUERY_COLUMN, QUERY_ROW_FIELDS, QUERY_TIME_COLUMN } from '../kernel/layout.js';
 import {
   CONVERTED_URL,
   type Conversion,
@@ -73,6 +73,15 @@ export interface FilterSettings {
   readonly strict: boolean;
   /** The member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
+  /**
+   * The member with the time of each record, as `urlField`: its robots.txt is the one that was in
+   * force then. `undefined`, the default, for the time of the table. Only with histories.
+   */
+  readonly timeField?: readonly string[] | undefined;
+  /** Whether every version of a robots.txt counts. Default false. Only with histories. */
+  readonly ever?: boolean;
+  /** Whether explanations have the time from which the version was in force. Default false. */
+  readonly dated?: boolean;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
   /** In bytes; a longer line is an invalid record. */
@@ -122,6 +131,9 @@ interface Stage {
   readonly run: Run;
 }
 
+/** Where the records of an input have their URL, and their time. */
+type Fields = Pick<FilterSettings, 'urlField' | 'timeField'>;
+
 /** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
   readonly #table: TableMemory;
@@ -161,13 +173,13 @@ export class Filter {
     outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
-    const { urlField = this.#settings.urlField } = input.kind === 'stream' ? input : {};
-    const { queries, run } = this.#stage(input.format, urlField);
+    const { queries, run } = this.#stage(input.format, this.#fieldsOf(input));
     if (input.kind === 'stream' && input.column !== undefined) {
       for (const { arena, query } of queries) {
         const view = new DataView(arena.memory.buffer);
         view.setInt32(query.address + QUERY_COLUMN, input.column, true);
         view.setInt32(query.address + QUERY_ROW_FIELDS, input.rowFields ?? 0, true);
+        view.setInt32(query.address + QUERY_TIME_COLUMN, input.timeColumn ?? 0, true);
       }
     }
     const conversion = this.#conversion(input.format);
@@ -195,7 +207,7 @@ export class Filter {
    * @throws RobotsFilterError `limit` if the batches do not fit beside the table
    */
   prepare(format: RecordFormat): void {
-    this.#stage(format, this.#settings.urlField);
+    this.#stage(format, this.#settings);
   }
 
   /** Returns the bytes of input read and the records judged. Cheap enough to call often. */
@@ -286,12 +298,23 @@ export class Filter {
     this.#stages.clear();
   }
 
-  #stage(format: RecordFormat, urlField: readonly string[]): Stage {
-    const key = JSON.stringify([format, urlField]);
+  /** The paths of the URL and the time in an input. */
+  #fieldsOf(input: RunInput): Fields {
+    const { urlField, timeField } = this.#settings;
+    if (input.kind !== 'stream') return { urlField, timeField };
+    return { urlField: input.urlField ?? urlField, timeField: input.timeField ?? timeField };
+  }
+
+  #stage(format: RecordFormat, { urlField, timeField }: Fields): Stage {
+    const key = JSON.stringify([format, urlField, timeField]);
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
     const table = this.#table;
-    const settingsIn = (bank: Bank) => ({ ...this.#querySettings(format, bank), urlField });
+    const settingsIn = (bank: Bank) => ({
+      ...this.#querySettings(format, bank),
+      urlField,
+      timeField,
+    });
     const { banks, shards } = table;
     const placed = banks.map((bank) => placeQuery(bank, shards, settingsIn(bank)));
     const [first] = placed as [PlacedQuery];
@@ -411,6 +434,8 @@ function usualRuleEntries(
 
 /** Members that `--explain` adds. */
 const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
+/** Those that it adds for a table with histories. */
+const DATED_MEMBERS = ['version', 'versions'];
 /** Members that stand beside the verdict in the output for a record that is not an object. */
 const BAD_RECORD_MEMBERS = {
   text: [],
@@ -437,16 +462,20 @@ interface MemberConflict {
 export function memberConflict(
   settings: Pick<
     FilterSettings,
-    'urlField' | 'verdictField' | 'explain' | 'strict' | 'outputFormat'
+    'urlField' | 'verdictField' | 'explain' | 'dated' | 'strict' | 'outputFormat'
   > & { readonly hasPreferences?: boolean },
   format: RecordFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
   const { urlField, verdictField, explain, strict, outputFormat } = settings;
-  const { hasPreferences = false } = settings;
+  const { hasPreferences = false, dated = false } = settings;
+  const explanation = [
+    ...(explain ? EXPLANATION_MEMBERS : []),
+    ...(explain && dated ? DATED_MEMBERS : []),
+  ];
   if (hasPreferences && verdictField === PREFERENCES_MEMBER) {
     return { member: verdictField, with: 'preferences' };
   }
-  if (explain && verdictField !== undefined && EXPLANATION_MEMBERS.includes(verdictField)) {
+  if (verdictField !== undefined && explanation.includes(verdictField)) {
     return { member: verdictField, with: 'explanation' };
   }
   if (format === undefined) return undefined;
@@ -467,11 +496,7 @@ export function memberConflict(
   // A flat column of Parquet may have the whole path as its name.
   const own = format === 'parquet' || format === 'auto' ? [first, urlField.join('.')] : [first];
   const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
-  const members = [
-    ...verdicts,
-    ...(explain ? EXPLANATION_MEMBERS : []),
-    ...(hasPreferences ? [PREFERENCES_MEMBER] : []),
-  ];
+  const members = [...verdicts, ...explanation, ...(hasPreferences ? [PREFERENCES_MEMBER] : [])];
   const member = own.find((name) => members.includes(name));
   return member === undefined ? undefined : { member, with: 'url' };
 }

@@ -60,7 +60,12 @@ export type RunInput =
   | (Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'> & Partial<Pick<FileInput, 'size'>>)
   | Pick<PipeInput, 'kind' | 'name' | 'descriptor' | 'head'>
   | (Pick<StreamInput, 'kind' | 'name' | 'stream'> &
-      Partial<Pick<StreamInput, 'column' | 'rowFields' | 'header' | 'zstd' | 'urlField'>>);
+      Partial<
+        Pick<
+          StreamInput,
+          'column' | 'timeColumn' | 'rowFields' | 'header' | 'zstd' | 'urlField' | 'timeField'
+        >
+      >);
 
 /**
  * How a run ended: the input has ended, nobody reads the output any longer, or the run was

@@ -31,6 +31,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `return-in-line`: a carriage return inside a line of text, or outside quotes inside a row: the
  *   line is several lines.
  * - `before-first-capture`: at the time that was asked for, no robots.txt had been captured yet.
+ * - `no-time`: a record without a time that can be read at the time field.
  */
 export type Reason =
   | 'rule'
@@ -49,7 +50,8 @@ export type Reason =
   | 'tab-in-line'
   | 'nested-too-deep'
   | 'return-in-line'
-  | 'before-first-capture';
+  | 'before-first-capture'
+  | 'no-time';
 
 /** All reasons. The index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -70,6 +72,7 @@ export const REASONS: readonly Reason[] = [
   'nested-too-deep',
   'return-in-line',
   'before-first-capture',
+  'no-time',
 ];
 
 /** The reasons of URLs for which no robots.txt counts; their verdict is that on unknown hosts. */

@@ -22,6 +22,7 @@ import { findMagic } from '../files/magic.js';
 import { MISDECODED, unsupportedBody } from '../files/unsupported-formats.js';
 import { isZlib } from '../http/body.js';
 import { decodeJsonString } from '../kernel/scanners.js';
+import { fitsTable, timeOf } from '../kernel/times.js';
 import {
   type Authority,
   afterAuthority,
@@ -30,7 +31,6 @@ import {
   parseAuthority,
 } from '../protocol/authority.js';
 import { isBinary } from '../protocol/encoding.js';
-import { fitsTable, timeOf } from '../protocol/time.js';
 import { accessResultOf } from '../protocol/verdict.js';
 import {
   bodyLimit,
@@ -53,7 +53,7 @@ import type { Skip } from './file.js';
  *                                    "503.0"; unless it is 2xx, the body may be missing. 206 is
  *                                    unreachable: rules may be missing. Other crawlers call it
  *                                    "status_code" or "fetch_status"; two names must agree
- *     "fetched"                      when it was fetched, optional: see protocol/time.ts. Other
+ *     "fetched"                      when it was fetched, optional: see kernel/times.ts. Other
  *                                    crawlers call it "fetch_time". A value that is no time, two
  *                                    times, and a time that no table holds take the date away, not
  *                                    the record: "fetch_time" may be a duration

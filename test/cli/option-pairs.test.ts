@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, string>> = {
   'compile --output': 'out.table.gz',
   'lint --format': 'json',
   '--host-column': 'site',
+  '--in-force': 'ever',
   '--hosts': 'hosts.txt',
   '--input': 'text',
   '--kind': 'sitemap',
@@ -65,6 +66,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--table': 'table',
   '--targets': 'targets.txt',
   '--threads': '2',
+  '--time-field': 'when',
   '--top': '1',
   '--unknown': 'deny',
   '--unreachable-after': '3',
@@ -229,9 +231,11 @@ beforeAll(async () => {
   place.write('more/g.example', 'User-agent: *\nDisallow: /x\n');
   place.write('more/l.example', `User-agent: *\n${filler}Disallow: /late\n`);
   place.write('more/t.example', 'User-agent: *\nDisallow: /typo\n');
-  const rows = URLS.map((url, row) => `${row},${url},${URLS[row + 3] ?? 'https://new.example/'}`);
-  const long = `9,none,${'long'.repeat(99)}`;
-  place.write('urls.csv', `id,url,link\n${long}\n${rows.join('\n')}\n`);
+  const rows = URLS.map(
+    (url, row) => `${row},${url},${URLS[row + 3] ?? 'https://new.example/'},2025-03-${row + 1}`,
+  );
+  const long = `9,none,${'long'.repeat(99)},`;
+  place.write('urls.csv', `id,url,link,when\n${long}\n${rows.join('\n')}\n`);
   place.write('none.csv', `id,url,link\n1,none,no\n`);
   place.write('list.txt', URLS.join('\n'));
   place.write('hosts.txt', `${HOSTS.join('\n')}\nnew.example\n`);

@@ -199,6 +199,7 @@ export class FilterRun {
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
       urlField: formatFieldPath(options.urlField),
+      timeField: options.timeField && formatFieldPath(options.timeField),
       isText: this.#lastFormat === 'text',
       sample: this.#sample,
     });

@@ -1,6 +1,8 @@
+import type { RobotsFilterError } from '../../base/errors.js';
 import { readTable } from '../../judge/open-table.js';
 import {
   allocateTable,
+  hasHistories,
   placeTable,
   secondsOfTime,
   type TableMemory,
@@ -8,7 +10,6 @@ import {
   tableAt,
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
-import { VERSION_WITHOUT_HISTORIES } from '../../table/format.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { type Diagnostics, type Interruption, usageError } from '../console.js';
 import type { RobotsOptions } from '../options.js';
@@ -26,12 +27,15 @@ export async function openTable(
     readonly threads?: number;
     readonly report?: string;
     readonly preferences?: boolean;
+    readonly timeField?: readonly string[];
+    readonly inForce?: string;
   } & Pick<TableReading, 'parts' | 'bankBytes' | 'choose'>,
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
   const { table: path, robotsDir = [], profile, report, preferences = false, asOf } = options;
+  const history = options.timeField !== undefined || options.inForce === 'ever';
   const { parts, bankBytes, choose } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
@@ -39,7 +43,8 @@ export async function openTable(
     // A report counts records and dates.
     const records = report !== undefined || preferences;
     const context = { productTokens, diagnostics, interruption };
-    const compiled = await compileCaches(robotsDir, { ...options, records }, context);
+    const asked = { ...options, records, history };
+    const compiled = await compileCaches(robotsDir, asked, context);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);
     }
@@ -50,17 +55,25 @@ export async function openTable(
   checkProfile(compiled, path, profile);
   refuseEmptyTable(path, table.hosts, options, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
+  if (asOf === undefined && !history) return table;
+  if (!hasHistories(table)) throw withoutHistories(path, options);
   if (asOf === undefined) return table;
   noteTimeToCome(options, diagnostics);
-  return tableAsOf(table, asOf, path);
+  return tableAt(table, secondsOfTime(asOf));
 }
 
-/** @throws RobotsFilterError `usage` for a table without histories, which has no other time */
-function tableAsOf(table: TableMemory, asOf: number, path: string): TableMemory {
-  if (table.header.version <= VERSION_WITHOUT_HISTORIES) {
-    throw usageError(
-      `${path} has no histories, and --as-of asks for one time of many. Compile it with --history, or leave --as-of out`,
-    );
-  }
-  return tableAt(table, secondsOfTime(asOf));
+/** The error for a table without histories, which has no other time. */
+function withoutHistories(
+  path: string,
+  { timeField, asOf }: Parameters<typeof openTable>[0],
+): RobotsFilterError {
+  const [option, what] =
+    asOf !== undefined
+      ? ['--as-of', '--as-of asks for one time of many']
+      : timeField !== undefined
+        ? ['--time-field', '--time-field asks for many times']
+        : ['--in-force ever', '--in-force ever asks for all times'];
+  return usageError(
+    `${path} has no histories, and ${what}. Compile it with --history, or leave ${option} out`,
+  );
 }

@@ -38,6 +38,7 @@ export async function checkFilterUsage(
   checkRobotsSource(files, options);
   await checkTime(options.robotsDir, options);
   checkUrlField(options);
+  checkTimes(options);
   refuseAdditions(options);
   checkAddedMembers(options);
   checkOutputFormat(options);
@@ -49,6 +50,54 @@ export async function checkFilterUsage(
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
+}
+
+/**
+ * Checks what is asked of histories, and that nothing else asks for another time.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkTimes(options: FilterOptions): void {
+  const { timeField, inForce, asOf, input, urlField } = options;
+  const hasTime = timeField !== undefined || asOf !== undefined;
+  if (timeField !== undefined && asOf !== undefined) {
+    throw usageError('--time-field and --as-of both say for which time to judge. Leave one out');
+  }
+  if (inForce === 'at' && !hasTime) {
+    throw usageError(
+      '--in-force at needs a time. Add --time-field NAME for that of each record, or --as-of DATE',
+    );
+  }
+  if (inForce !== undefined && inForce !== 'at' && hasTime) {
+    const time = timeField === undefined ? '--as-of' : '--time-field';
+    throw usageError(`--in-force ${inForce} asks for no time, and ${time} does. Leave one out`);
+  }
+  const option = timeField !== undefined ? '--time-field' : `--in-force ${inForce}`;
+  if (timeField === undefined && inForce !== 'ever') return;
+  if (timeField !== undefined && input === 'text') {
+    throw usageError(
+      '--time-field has no effect on text: each line is a URL. Use --input ndjson or csv, or --as-of DATE for all URLs',
+    );
+  }
+  if (timeField?.join('.') === urlField.join('.')) {
+    throw usageError(
+      `--time-field and --url-field both name ${urlField.join('.')}. Name the member with the time`,
+    );
+  }
+  const clashes = [
+    ['--fetch', options.fetch, 'fetches what is in force now'],
+    ['--preferences', options.preferences, 'reads the newest robots.txt alone'],
+    ['--report', options.report, 'counts the rules of one robots.txt for each authority'],
+    [
+      '--stats-by rule',
+      options.statsBy === 'rule' || undefined,
+      'counts the rules of one robots.txt for each authority',
+    ],
+  ] as const;
+  for (const [other, value, what] of clashes) {
+    if (value === undefined || value === false) continue;
+    throw usageError(`${other} ${what}, and ${option} asks for others. Leave one out`);
+  }
 }
 
 /** @throws RobotsFilterError `usage` for a directory without the slash that asks for its outputs */
@@ -176,9 +225,15 @@ async function checkReport(
 /**
  * Checks that no record comes out with two members of one name.
  *
+ * @param option the option that names the added member
+ * @param dated whether the explanations have the time of the version
  * @throws RobotsFilterError `usage`
  */
-function checkAddedMembers(options: FilterOptions, option = '--verdict-field'): void {
+export function checkAddedMembers(
+  options: FilterOptions,
+  option = '--verdict-field',
+  dated = false,
+): void {
   const { input, urlField, verdictField, explain = false, strict = false } = options;
   const hasPreferences = options.preferences ?? false;
   const conflict = memberConflict(
@@ -186,6 +241,7 @@ function checkAddedMembers(options: FilterOptions, option = '--verdict-field'): 
       urlField,
       verdictField,
       explain,
+      dated,
       strict,
       hasPreferences,
       outputFormat: outputFormat(options),

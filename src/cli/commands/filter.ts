@@ -3,7 +3,7 @@
 import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
-import { emptyTable, type TableMemory } from '../../judge/table-memory.js';
+import { emptyTable, hasHistories, type TableMemory } from '../../judge/table-memory.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
 import { Filter, type FilterSettings } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -16,7 +16,12 @@ import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { type RecordOutput, SingleOutput } from './filter-output.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
-import { checkFilterUsage, checkShardUsage, countsLayout } from './filter-usage.js';
+import {
+  checkAddedMembers,
+  checkFilterUsage,
+  checkShardUsage,
+  countsLayout,
+} from './filter-usage.js';
 import { FilterInputs, type NamedInput, namedInputs, noteTerminalInput } from './inputs.js';
 import {
   outputDirectory,
@@ -75,9 +80,11 @@ export async function filter(
           )
         : emptyTable('rfc9309');
     interruption.signal.throwIfAborted();
+    // Without histories this was checked before the table was opened.
+    if (hasHistories(table)) checkAddedMembers(options, undefined, true);
     const asked = agents ?? parseAgents(options.agent, table.header.profile);
     const settings = {
-      ...settingsOf(options, asked),
+      ...settingsOf(options, asked, table),
       addedShards: shards,
       preferences: await preferencesOf(options, table, asked),
     };
@@ -192,7 +199,11 @@ async function preferencesOf(
   return new RecordPreferences(table, agents, path ?? 'the table');
 }
 
-function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSettings {
+function settingsOf(
+  options: FilterOptions,
+  agents: readonly Agent[],
+  table: TableMemory,
+): FilterSettings {
   return {
     agents,
     output: outputMode(options),
@@ -201,6 +212,9 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     outputHeader: options.outputHeader ?? false,
     unknown: options.unknown,
     explain: options.explain ?? false,
+    dated: options.explain === true && hasHistories(table),
+    timeField: options.timeField,
+    ever: options.inForce === 'ever',
     strict: options.strict ?? false,
     urlField: options.urlField,
     verdictField: options.verdictField,

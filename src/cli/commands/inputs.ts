@@ -398,16 +398,21 @@ export function checkUrlField(options: UrlFieldOptions): void {
 }
 
 /**
- * Refuses --url-field if the only input turned out to be text. Among several inputs, others may
- * have the member.
+ * Refuses --url-field and --time-field if the only input turned out to be text. Among several
+ * inputs, others may have the member.
  *
  * @throws RobotsFilterError `usage`
  */
 export function checkUrlFieldOf(
   input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
-  options: UrlFieldOptions,
+  options: UrlFieldOptions & Pick<FilterOptions, 'timeField'>,
   inputs: number,
 ): void {
+  if (input.format === 'text' && !input.isBlank && inputs === 1 && options.timeField) {
+    throw usageError(
+      `${input.name} is text, one URL per line, which have no times: --time-field has no effect on it. Use --input ndjson if its lines are objects, or --as-of DATE for all URLs`,
+    );
+  }
   if (input.format !== 'text' || input.isBlank || inputs > 1 || !isGiven(options)) return;
   throw usageError(
     `${input.name} is text, one URL per line, and --url-field has no effect on it. Leave it out, or use --input ndjson if its lines are objects`,
@@ -415,7 +420,11 @@ export function checkUrlFieldOf(
 }
 
 /** How the options of a command say that inputs are opened. */
-export function openOptions(options: InputOptions): Omit<OpenInputOptions, 'taken'> {
-  const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
-  return { format, maxRecordBytes, header, column: columnOption(options), urlField };
+export function openOptions(
+  options: InputOptions & Pick<FilterOptions, 'timeField'>,
+): Omit<OpenInputOptions, 'taken'> {
+  const { input: format, maxLineBytes: maxRecordBytes, header, urlField, timeField } = options;
+  const column = columnOption(options);
+  const timeColumn = timeField?.join('.');
+  return { format, maxRecordBytes, header, column, timeColumn, urlField, timeField };
 }

@@ -12,6 +12,7 @@ import {
   type CommandDefinition,
   describedOption,
   type FilterOptions,
+  fieldPathOnce,
   maxLineBytesOption,
   nonEmpty,
   once,
@@ -89,9 +90,23 @@ export const filterDefinition: CommandDefinition = {
       .default('unknown'),
     describedOption(
       'Verdicts',
+      '--time-field <name>',
+      'Judge each record for its own time, in this member or column.',
+      'The robots.txt that was in force at that time counts: the newest that is not later. The table must have been compiled with --history; robots.txt files of --robots-dir need dates. Before the first one, the verdict is unknown. A record without a time is invalid.',
+      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path.',
+      '    robots-filter --table history.table --time-field fetch_time -a GPTBot crawl.parquet',
+    ).argParser(fieldPathOnce),
+    describedOption(
+      'Verdicts',
+      '--in-force <when>',
+      'Choose the robots.txt that counts: at, latest or ever.',
+      'at: the one in force at the time of --time-field or --as-of, and the default with them. latest: the newest, the default without them. ever: a URL is denied if any robots.txt of its authority denies it, and the newest that does explains. Only for robots.txt files with dates, as for --time-field.',
+    ).choices(['at', 'latest', 'ever']),
+    describedOption(
+      'Verdicts',
       '--explain',
       'Add the reason, and the rule with its line and file.',
-      'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents.',
+      'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents. With histories, a column VERSION or a member "version" ("versions") has the time from which the robots.txt was in force.',
     ),
     describedOption(
       'Verdicts',

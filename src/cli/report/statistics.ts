@@ -325,6 +325,8 @@ interface Circumstances {
   readonly source: string;
   /** Path of the URL field, with dots. */
   readonly urlField: string;
+  /** Path of the time field, with dots; undefined if all records have one time. */
+  readonly timeField?: string | undefined;
   /** Whether the last input was text. */
   readonly isText: boolean;
   /** The first records of an input in which nothing was decided. */
@@ -351,7 +353,7 @@ export function describeUselessRun(tally: Tally, circumstances: Circumstances): 
   const kind = verdicts.unknown >= verdicts.invalid ? 'unknown' : 'invalid';
   const isTooEarly = 2 * reasons['before-first-capture'] > verdicts.unknown;
   const cause = isTooEarly
-    ? `The robots.txt files that ${circumstances.source} has of their hosts are of later times. Use a later --as-of, or leave it out for the newest`
+    ? `The robots.txt files that ${circumstances.source} has of their hosts are of later times. ${circumstances.timeField === undefined ? 'Use a later --as-of, or leave it out for the newest' : `Are the times in "${circumstances.timeField}" right? Leave --time-field out for the newest`}`
     : kind === 'unknown'
       ? causeOfUnknown(circumstances)
       : causeOfInvalid(reasons, circumstances);
@@ -436,9 +438,11 @@ function nameOf(host: string, { schemes, port }: TableAuthority): string {
 
 function causeOfInvalid(
   reasons: Readonly<Record<Reason, number>>,
-  { urlField, isText, sample }: Circumstances,
+  { urlField, timeField, isText, sample }: Circumstances,
 ): string {
-  const isElsewhere = sample === undefined ? undefined : elsewhere(sample, urlField);
+  // A record without a time has a fine URL.
+  const hasUrls = reasons['no-time'] > reasons['no-url'] + reasons['invalid-url'];
+  const isElsewhere = sample === undefined || hasUrls ? undefined : elsewhere(sample, urlField);
   if (isElsewhere !== undefined) return isElsewhere;
   const causes = [
     [reasons['no-url'], `Their objects have no string "${urlField}". Use --url-field NAME`],
@@ -459,6 +463,10 @@ function causeOfInvalid(
     [
       reasons['no-object'] + reasons['no-json'],
       'They are not JSON objects, one per line. Use --input text or --input json',
+    ],
+    [
+      reasons['no-time'],
+      `They have no time in "${timeField}" that can be read. Use --time-field NAME; "robots-filter --help" names the forms`,
     ],
     [reasons['line-too-long'], 'They are too long. Use --max-line-bytes N'],
     [reasons['nested-too-deep'], 'They nest too deeply. Flatten them'],

@@ -32,6 +32,7 @@ import {
   QUERY_ADDS_SHARD,
   QUERY_FRAMES,
   QUERY_STRICT,
+  QUERY_TIMED,
   REASON_BITS,
   REASON_LINE_TOO_LONG,
   REASON_MASK,
@@ -61,7 +62,7 @@ import {
 } from './emit/records';
 import { forgetShapes } from './json/alike';
 import { forgetMarks } from './json/marks';
-import { locate } from './locate';
+import { locate, readTime } from './locate';
 import { lookUp } from './look-up';
 import {
   EMPTY,
@@ -87,6 +88,7 @@ export function run(task: Task): i32 {
   const worker = task.worker;
   const end = task.inputEnd;
   const places = task.places;
+  const isTimed = (query.flags & QUERY_TIMED) !== 0;
   limitScratch(task.scratchEnd);
   forgetMarks(worker.marks);
   forgetShapes(worker.shapes, query);
@@ -111,6 +113,7 @@ export function run(task: Task): i32 {
       } else {
         const hostSpace = worker.hosts + <usize>lines * HOST_SPACE;
         scratch = locate(query, line, end, worker, hostSpace, scratch);
+        if (isTimed) readTime(query, line, scratch);
         at = line.newline + 1;
       }
       line = nextOf(line);

@@ -256,6 +256,7 @@ export const HTTP: i32 = 0x70747468; // http // http
 export const HTTPS: u64 = 0x7370747468; // https // https
 export const FTP: i32 = 0x707466; // ftp // ftp
 export const COLON_SLASH_SLASH: i32 = 0x2f2f3a; // :// // ://
+export const UTC: i32 = 0x43545520; //  UTC
 export const SLASH_SLASH: i32 = 0x2f2f; // // // //
 export const TRUE: i32 = 0x65757274; // true // true
 export const FALS: i32 = 0x736c6166; // fals // fals

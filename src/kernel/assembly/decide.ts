@@ -26,6 +26,7 @@ import {
   CHAIN_TOKEN,
   COPY_MARGIN,
   DENY,
+  QUERY_EVER,
   QUERY_GOOGLE,
   REASON_BITS,
   REASON_NO_GROUP,
@@ -39,6 +40,7 @@ import {
 } from '../layout';
 import { copyShort, DOT_TXT, findByte, OTS_DOT, SLASH_ROB, SLASH_SLASH, splat } from './bytes';
 import { canonicalise } from './canonical';
+import { firstVersion, hasHistory, knownBefore } from './hosts';
 import { groupsOf, groupsOfAny, outcomeOfAccess, resolveGroups } from './look-up';
 import { charge, GROUP_COST, grantBudget, isSpent, match, OVER_BUDGET } from './match';
 import {
@@ -61,19 +63,54 @@ import { dropWhiteSpace, holdsDropped, isSlash } from './url';
 export function decide(query: Query, worker: Worker, line: Line, scratch: usize): void {
   const outcome = line.outcome;
   if (outcome !== PENDING) {
-    giveOutcome(query, worker, outcome, 0);
+    giveOutcome(query, worker, outcome, 0, 0, false);
     return;
   }
   if (line.robots === 0) {
     const found = line.remembered;
     const unknown = (query.unknown << REASON_BITS) | REASON_UNKNOWN_HOST;
-    giveOutcome(query, worker, found === 0 ? unknown : found - REMEMBERED_OUTCOME, 0);
+    giveOutcome(query, worker, found === 0 ? unknown : found - REMEMBERED_OUTCOME, 0, 0, false);
     return;
   }
   if (isGoogle(query)) prepareGooglePath(line, scratch);
   else preparePath(line, scratch);
   if (line.remembered !== 0) decideByMemory(query, worker, line);
-  else decideByRobots(query, worker, line);
+  else if ((query.flags & QUERY_EVER) !== 0) decideByAll(query, worker, line);
+  else decideByVersion(query, worker, line, line.version, false);
+}
+
+/**
+ * Decides about the line's path by all versions of the line's robots.txt, of which `line.version`
+ * is the newest: an agent is denied if any version denies, and the newest such version explains.
+ * Otherwise the newest version counts. The work is that of one decision for each version.
+ */
+function decideByAll(query: Query, worker: Worker, line: Line): void {
+  const newest = line.version;
+  decideByVersion(query, worker, line, newest, false);
+  const authority = line.authority;
+  if (authority === 0 || !hasHistory(authority)) return;
+  const table = query.table;
+  const first = firstVersion(table, authority);
+  let version = knownBefore(table, first, newest);
+  if (version === 0) return;
+  for (; version !== 0; version = knownBefore(table, first, version)) {
+    if (isDeniedForAll(query, worker)) return;
+    decideByVersion(query, worker, line, version, true);
+  }
+  decideByVersion(query, worker, line, newest, true);
+}
+
+function isDeniedForAll(query: Query, worker: Worker): bool {
+  let result = worker.results;
+  for (let i = query.agentCount; i > 0; i--) {
+    if (!isDenied(result)) return false;
+    result = nextOf(result);
+  }
+  return true;
+}
+
+function isDenied(result: Result): bool {
+  return result.outcome >> REASON_BITS === DENY;
 }
 
 /**
@@ -109,14 +146,31 @@ function isGoogle(query: Query): bool {
   return (query.flags & QUERY_GOOGLE) !== 0;
 }
 
-/** Gives every agent the same outcome. */
-function giveOutcome(query: Query, worker: Worker, outcome: i32, source: usize): void {
+/**
+ * Gives every agent the same outcome.
+ *
+ * @param source as in Result, with the version
+ * @param keepsDenied whether agents that are denied keep their outcome
+ */
+function giveOutcome(
+  query: Query,
+  worker: Worker,
+  outcome: i32,
+  source: usize,
+  version: usize,
+  keepsDenied: bool,
+): void {
   const agents = query.agentCount;
   let result = worker.results;
   for (let i = 0; i < agents; i++) {
-    result.outcome = outcome;
-    result.rank = 0;
-    result.source = source;
+    if (!keepsDenied || !isDenied(result)) {
+      result.outcome = outcome;
+      result.rank = 0;
+      // No other agent shares this result, in whichever version.
+      result.groupsList = 0;
+      result.source = source;
+      result.version = version;
+    }
     result = nextOf(result);
   }
 }
@@ -131,34 +185,56 @@ function isRobotsTxt(path: usize, end: usize): bool {
   );
 }
 
-/** Decides about the line's path by the line's robots record, for every agent of the query. */
-function decideByRobots(query: Query, worker: Worker, line: Line): void {
+/**
+ * Decides about the line's path by a version of the line's robots.txt, for every agent of the
+ * query.
+ *
+ * @param keepsDenied whether agents that are denied keep their result
+ */
+function decideByVersion(
+  query: Query,
+  worker: Worker,
+  line: Line,
+  version: usize,
+  keepsDenied: bool,
+): void {
   const table = query.table;
-  const robots = line.robots;
+  const isFound = version === line.version;
+  const robots = isFound ? line.robots : <usize>load<u32>(version);
   const source = line.authority;
   const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
   if (!isGoogle(query) && isRobotsTxt(line.text, line.textEnd)) {
-    giveOutcome(query, worker, (ALLOW << REASON_BITS) | REASON_ROBOTS_TXT, source);
+    giveOutcome(
+      query,
+      worker,
+      (ALLOW << REASON_BITS) | REASON_ROBOTS_TXT,
+      source,
+      version,
+      keepsDenied,
+    );
     return;
   }
   if (access !== ACCESS_SUCCESSFUL) {
-    giveOutcome(query, worker, outcomeOfAccess(access), source);
+    giveOutcome(query, worker, outcomeOfAccess(access), source, version, keepsDenied);
     return;
   }
   const agents = query.agentCount;
-  const any = agents > 1 ? groupsOfAny(table, robots) : 0;
+  const any = agents > 1 || !isFound ? groupsOfAny(table, robots) : 0;
   let agent = query.agents;
   let result = worker.results;
   for (let i = 0; i < agents; i++) {
-    // The first agent's groups are known from the look-up.
-    if (i === 0) {
-      result.groupsList = line.groupsList;
-      result.groupsLink = line.groupsLink;
-    } else {
-      resolveGroups(agent, table, robots, any, result.groups);
+    if (!keepsDenied || !isDenied(result)) {
+      // The first agent's groups are known from the look-up.
+      if (i === 0 && isFound) {
+        result.groupsList = line.groupsList;
+        result.groupsLink = line.groupsLink;
+      } else {
+        resolveGroups(agent, table, robots, any, result.groups);
+      }
+      decideForAgent(query, line, robots, agent, result, i);
+      result.source = source;
+      result.version = version;
     }
-    decideForAgent(query, line, agent, result, i);
-    result.source = source;
     agent = nextOf(agent);
     result = nextOf(result);
   }
@@ -168,7 +244,14 @@ function decideByRobots(query: Query, worker: Worker, line: Line): void {
  * Fills in the result of the agent with this index. RESULT_GROUPS has the groups that the agent
  * obeys.
  */
-function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, index: i32): void {
+function decideForAgent(
+  query: Query,
+  line: Line,
+  robots: usize,
+  agent: Agent,
+  result: Result,
+  index: i32,
+): void {
   const links = agent.chainCount;
   const link = result.groupsLink;
   const list = result.groupsList;
@@ -186,7 +269,6 @@ function decideForAgent(query: Query, line: Line, agent: Agent, result: Result, 
   if (merged) {
     // No other agent shares such a result.
     result.groupsList = 0;
-    const robots = line.robots;
     const chain = agent.chain;
     for (let i = link + 1; affordable && i < links; i++) {
       const token = load<i32>(chain + <usize>i * CHAIN_BYTES, CHAIN_TOKEN);

@@ -158,8 +158,7 @@ export function findAuthority(record: usize, scheme: i32, port: i32): usize {
  * before the first version. Without a history it is the authority.
  */
 export function versionAt(table: usize, authority: usize, at: u32): usize {
-  const form: i32 = load<u8>(authority - (HOST_AUTHORITY - HOST_FORM));
-  if (at === <u32>LATEST || form !== HOST_DATED) return authority;
+  if (at === <u32>LATEST || !hasHistory(authority)) return authority;
   const history = table + load<u32>(authority, AUTHORITY_HISTORY);
   const versions = history + HISTORY_VERSIONS;
   let low: u32 = 0;
@@ -173,10 +172,54 @@ export function versionAt(table: usize, authority: usize, at: u32): usize {
   return low === 0 ? 0 : versions + <usize>(low - 1) * HISTORY_VERSION_BYTES + HISTORY_AUTHORITY;
 }
 
+/**
+ * The newest version of an authority's robots.txt of which something is known, as `versionAt`; 0 if
+ * there is none.
+ */
+export function newestKnown(table: usize, authority: usize): usize {
+  if (!hasHistory(authority)) return authority;
+  const first = firstVersion(table, authority);
+  const count = <usize>versionCount(table, authority);
+  return knownBefore(table, first, first + count * HISTORY_VERSION_BYTES);
+}
+
+/**
+ * The newest version before `version` of which something is known, as `versionAt`; 0 if there is
+ * none. `first` is the oldest version.
+ */
+export function knownBefore(table: usize, first: usize, version: usize): usize {
+  while (version > first) {
+    version -= HISTORY_VERSION_BYTES;
+    if (accessOf(table, load<u32>(version)) !== ACCESS_UNKNOWN) return version;
+  }
+  return 0;
+}
+
+/** Whether an authority has a history. */
+export function hasHistory(authority: usize): bool {
+  return <i32>load<u8>(authority - (HOST_AUTHORITY - HOST_FORM)) === HOST_DATED;
+}
+
+/** Number of versions of an authority that has a history. */
+export function versionCount(table: usize, authority: usize): u32 {
+  return load<u32>(table + load<u32>(authority, AUTHORITY_HISTORY));
+}
+
+/** The oldest version of an authority that has a history, as `versionAt`. */
+export function firstVersion(table: usize, authority: usize): usize {
+  const history = table + load<u32>(authority, AUTHORITY_HISTORY);
+  return history + HISTORY_VERSIONS + HISTORY_AUTHORITY;
+}
+
 /** Whether a robots record of a host says that nothing is known, as a version of a history can. */
 export function isUnknown(table: usize, record: usize, robots: usize): bool {
   if (<i32>load<u8>(record, HOST_FORM) !== HOST_DATED) return false;
-  return (<i32>load<u8>(table + robots) & ROBOTS_ACCESS) === ACCESS_UNKNOWN;
+  return accessOf(table, robots) === ACCESS_UNKNOWN;
+}
+
+/** The access result of a robots record. */
+function accessOf(table: usize, robots: usize): i32 {
+  return <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
 }
 
 // ---- The keyed hash that places a host in the table; the compiler uses it too (kernel/hashes.ts).

@@ -11,6 +11,7 @@ import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './look-up';
 import { firstEntry, limitScratch, Query, Worker } from './memory';
+import { NO_TIME, timeOf } from './time';
 
 export { run } from './batch';
 export { writeAutomaton } from './compile/automaton';
@@ -65,6 +66,15 @@ export function locateRecord(
   line.start = start;
   forgetMarks(worker.marks);
   locate(query, line, end, worker, worker.hosts, scratch);
+}
+
+/**
+ * The time that the text `from`–`end` states, in milliseconds since 1970; NaN if the text states
+ * none. Reads 3 bytes past `end`.
+ */
+export function readTime(from: usize, end: usize): f64 {
+  const time = timeOf(from, end);
+  return time === NO_TIME ? NaN : <f64>time;
 }
 
 // ---- The checksum of a table; src/kernel/hashes.ts defines it

@@ -8,6 +8,8 @@ import {
   FORMAT_OFFSETS,
   FORMAT_TEXT,
   INVALID,
+  LAST_TIME,
+  LATEST,
   OFFSET_BYTES,
   QUERY_GOOGLE,
   QUERY_STRICT,
@@ -16,6 +18,7 @@ import {
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
+  REASON_NO_TIME,
   REASON_NO_URL,
   REASON_RETURN_IN_LINE,
   REASON_TAB_IN_LINE,
@@ -28,8 +31,27 @@ import { bucketOf, findShard, hashHost } from './hosts';
 import { locateAlike, noteAlike, rememberShape } from './json/alike';
 import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
-import { claimScratch, EMPTY, Line, PENDING, Query, tableOf, Worker } from './memory';
-import { countFields, delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './rows';
+import {
+  claimScratch,
+  EMPTY,
+  Line,
+  PENDING,
+  Query,
+  tableOf,
+  Worker,
+  when,
+  whenEnd,
+} from './memory';
+import {
+  countFields,
+  delimiterOf,
+  holdsRows,
+  isRefusedRow,
+  locateField,
+  locateTimeField,
+  rowStart,
+} from './rows';
+import { NO_TIME, timeOf } from './time';
 import { splitAny, splitPlain } from './url';
 
 function fail(line: Line, reason: i32): void {
@@ -71,6 +93,46 @@ export function locate(
   return holdsRows(query)
     ? locateInRow(query, line, end, hostSpace, scratch)
     : locateInJson(query, line, end, worker, hostSpace, scratch);
+}
+
+/** A longer text, as a string of JSON may have it with escapes, is no time. */
+const LONGEST_TIME: usize = 256;
+
+/**
+ * With QUERY_TIMED: fills in the time of the record that was located last. Without a time, the
+ * record is invalid.
+ */
+export function readTime(query: Query, line: Line, scratch: usize): void {
+  if (line.outcome !== PENDING) return;
+  const times = query.times;
+  line.time =
+    times !== 0
+      ? load<u32>(times + ((<usize>line.number) << 2))
+      : timeOfRecord(query, line, scratch);
+  if (line.time !== <u32>LATEST) return;
+  fail(line, REASON_NO_TIME);
+  // The next line must not take over an authority that is not looked up.
+  line.rootBytes = 0;
+}
+
+/** The time that a record states, in seconds since 1970; LATEST if it states none. */
+function timeOfRecord(query: Query, line: Line, scratch: usize): u32 {
+  const isRow = holdsRows(query);
+  if (isRow) locateTimeField(query, line);
+  // The lines of text have no other values than their URLs.
+  let from: usize = query.format === FORMAT_TEXT ? 0 : when;
+  let end = whenEnd;
+  if (from === 0 || end - from > LONGEST_TIME) return LATEST;
+  if (!isRow && holdsEscape(from, end)) {
+    // Some writers escape the plus of an offset: `\u002b`.
+    claimScratch(scratch, end - from + COPY_MARGIN);
+    end = unescapeString(from, end, scratch);
+    from = scratch;
+    if (end === 0) return LATEST;
+  }
+  const time = timeOf(from, end);
+  if (time === NO_TIME) return LATEST;
+  return <u32>min(max(time / 1000, 0), <i64>(<u32>LAST_TIME));
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */

@@ -21,6 +21,8 @@ import {
   HOST_COUNTS_BYTES,
   LATEST,
   LINE_BYTES,
+  QUERY_EVER,
+  QUERY_TIMED,
   REASON_BEFORE_FIRST_CAPTURE,
   REASON_BITS,
   REASON_NO_GROUP,
@@ -37,6 +39,7 @@ import {
   findAuthority,
   isRecordOf,
   isUnknown,
+  newestKnown,
   probe,
   probeHost,
   recordOf,
@@ -66,6 +69,7 @@ export function lookUp(query: Query, worker: Worker, lines: i32): void {
   if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
+    if ((query.flags & QUERY_TIMED) !== 0) end = joinFollowers(followers, end);
     prefetchRecords(open, end);
     end = findAuthorities(worker, open, end);
     if (query.counts !== 0) prefetchCounters(open, end);
@@ -119,11 +123,32 @@ function followLeaders(followers: usize): void {
     const leader = changetype<Line>(line.leader);
     line.slot = leader.slot;
     line.authority = leader.authority;
+    line.version = leader.version;
     line.robots = leader.robots;
     line.remembered = leader.remembered;
     line.groupsList = leader.groupsList;
     line.groupsLink = leader.groupsLink;
   }
+}
+
+/**
+ * Gives each line of a list that ends with 0 the slot of its leader, since its version may be
+ * another; appends the line to the list of open lines, whose new end is returned. The list is empty
+ * afterwards.
+ */
+function joinFollowers(followers: usize, end: usize): usize {
+  for (let at = followers; ; at += 4) {
+    const found: usize = load<u32>(at);
+    if (found === 0) break;
+    const line = changetype<Line>(found);
+    const leader = changetype<Line>(line.leader);
+    line.hash = leader.hash;
+    line.slot = leader.slot;
+    line.record = leader.record;
+    end = keep(line, line.slot !== 0, end);
+  }
+  store<u32>(followers, 0);
+  return end;
 }
 
 /** Prefetches for each line the bucket where the search for its host begins. */
@@ -186,9 +211,11 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     const scheme = line.scheme;
     const authority = findAuthority(record, scheme, line.port);
     if (authority === 0) continue;
-    const time = query.at;
-    const version = time === <u32>LATEST ? authority : versionAt(table, authority, time);
+    const version =
+      query.at === <u32>LATEST ? authority : versionFor(query, line, table, authority);
     if (version === 0) {
+      // Of all versions, nothing is known.
+      if ((query.flags & QUERY_EVER) !== 0) continue;
       const outcome = (query.unknown << REASON_BITS) | REASON_BEFORE_FIRST_CAPTURE;
       line.remembered = REMEMBERED_OUTCOME + outcome;
       continue;
@@ -196,6 +223,7 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     const robots: usize = load<u32>(version);
     if (isUnknown(table, record, robots)) continue;
     line.authority = authority;
+    line.version = version;
     line.robots = robots;
     const index = slotIndex(table, slot);
     const seen = query.seen;
@@ -223,6 +251,13 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     found = keep(line, word < <u32>REMEMBERED_OUTCOME || word >= <u32>REMEMBERED_AUTOMATON, found);
   }
   return found;
+}
+
+/** As `versionAt`, for the time of the query or of the line, or for all times. */
+function versionFor(query: Query, line: Line, table: usize, authority: usize): usize {
+  if ((query.flags & QUERY_EVER) !== 0) return newestKnown(table, authority);
+  const isTimed = (query.flags & QUERY_TIMED) !== 0;
+  return versionAt(table, authority, isTimed ? line.time : query.at);
 }
 
 /**

@@ -90,6 +90,10 @@ export class Line {
    * if the fields were counted: unless the row was refused, is too long, or has a CR.
    */
   missing: i32;
+  /** With QUERY_TIMED: the time for which the robots.txt is looked up, in seconds since 1970. */
+  time: u32;
+  /** The version of the robots.txt that counts, from its robots record on, as an authority. */
+  version: usize;
 
   get groups(): Groups {
     return changetype<Groups>(changetype<usize>(this) + offsetof<Line>('groupsList'));
@@ -120,6 +124,8 @@ export class Result {
   groupsLink: i32;
   /** Address of the authority whose robots.txt decided, 0 if there is none. */
   source: usize;
+  /** The version of that robots.txt: see Line. Undefined without a source. */
+  version: usize;
   /** The rule of the current automaton: Match. */
   matchLine: u32;
   matchPrefix: i32;
@@ -187,6 +193,10 @@ export class Query {
   crc: usize;
   remembered: usize;
   at: u32;
+  timeFieldCount: i32;
+  timeFields: usize;
+  timeColumn: i32;
+  times: usize;
 }
 
 /** AGENT_… */
@@ -409,6 +419,18 @@ export function placeOf(places: usize, index: i32): usize {
 /** The table that is asked for the line. */
 export function tableOf(line: Line): usize {
   return line.query.table;
+}
+
+/**
+ * With QUERY_TIMED: the value that is the time of the record that was located last, in its line; 0
+ * if the record has none.
+ */
+export let when: usize = 0;
+export let whenEnd: usize = 0;
+
+export function setWhen(from: usize, end: usize): void {
+  when = from;
+  whenEnd = end;
 }
 
 /**

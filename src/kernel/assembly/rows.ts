@@ -10,7 +10,7 @@ import {
   ROW_REFUSED,
 } from '../layout';
 import { findByte, positions, positionsOf, quotedIn, splat } from './bytes';
-import { claimScratch, Line, Query } from './memory';
+import { claimScratch, Line, Query, setWhen } from './memory';
 
 /** Whether the lines of a query are rows. */
 export function holdsRows(query: Query): bool {
@@ -63,23 +63,56 @@ function closingQuote(at: usize, end: usize): usize {
  * delimiter.
  */
 export function locateField(query: Query, line: Line, scratch: usize): usize {
-  const delimiter = delimiterOf(query);
   const end = line.end;
-  let at = rowStart(line);
-  let left = query.column;
-  while (true) {
+  const delimiter = delimiterOf(query);
+  const at = fieldAt(rowStart(line), end, delimiter, query.column);
+  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter);
+  if (fieldEnd <= at) return 0;
+  if (load<u8>(at) !== QUOTE) return useBytes(line, at, fieldEnd, scratch);
+  return useQuoted(line, at + 1, fieldEnd - 1, scratch);
+}
+
+/**
+ * Stores the field in the column of times, without quotes around it; `when` is 0 if the row has
+ * none. A field in which quotes or newlines are written differently is no time anyway.
+ */
+export function locateTimeField(query: Query, line: Line): void {
+  const end = line.end;
+  const delimiter = delimiterOf(query);
+  const at = fieldAt(rowStart(line), end, delimiter, query.timeColumn);
+  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter);
+  setWhen(0, 0);
+  if (fieldEnd <= at) return;
+  const quote = <usize>(load<u8>(at) === QUOTE);
+  setWhen(at + quote, fieldEnd - quote);
+}
+
+/**
+ * Address where the field of a column begins; 0 if the row has no such column, or a quote before it
+ * is not closed.
+ */
+function fieldAt(at: usize, end: usize, delimiter: i32, column: i32): usize {
+  for (let left = column; left > 0; left--) {
     const isQuoted = at < end && load<u8>(at) === QUOTE;
     const close = isQuoted ? closingQuote(at + 1, end) : at;
     if (isQuoted && close === end) return 0;
     const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
-    if (left === 0) {
-      if (isQuoted) return close + 1 === fieldEnd ? useQuoted(line, at + 1, close, scratch) : 0;
-      return at === fieldEnd ? 0 : useBytes(line, at, fieldEnd, scratch);
-    }
     if (fieldEnd === end) return 0;
     at = fieldEnd + 1;
-    left--;
   }
+  return at;
+}
+
+/**
+ * The end of the field at `at`, with its quotes; 0 if its quote is not closed, or is closed before
+ * the field ends.
+ */
+function endOfField(at: usize, end: usize, delimiter: i32): usize {
+  if (at === end || load<u8>(at) !== QUOTE) return findByte(delimiter, at, end);
+  const close = closingQuote(at + 1, end);
+  if (close === end) return 0;
+  const after = close + 1;
+  return after === end || load<u8>(after) === delimiter ? after : 0;
 }
 
 /** Stores a field unchanged. A field without quotes around it has no newline. */

@@ -28,6 +28,8 @@ const UNCLOSED_HEADER =
 export interface RowsOptions extends LinesOptions {
   /** The column of URLs: its name, or its number from 1. Default: found by name. */
   readonly column?: string | undefined;
+  /** The column of times: its name, or its number from 1. Default: none is looked for. */
+  readonly timeColumn?: string | undefined;
   /** Whether the first row is a header. Default: whether it holds no URL. */
   readonly header?: boolean | undefined;
 }
@@ -40,6 +42,8 @@ interface FirstRow {
   readonly headerLines: number;
   /** The column of URLs, from 0. */
   readonly column: number;
+  /** The column of times, from 0, if one was asked for. */
+  readonly timeColumn?: number | undefined;
   /**
    * The number of fields of a row. In a row with more, a delimiter may be part of a URL without
    * quotes. The text before that delimiter may not be the URL.
@@ -58,10 +62,14 @@ export async function readFirstRow(
   options: RowsOptions,
 ): Promise<FirstRow> {
   const told = options.header === false ? columnNumber(options.column) : 0;
-  if (told > 0) {
+  const { timeColumn: asked } = options;
+  const toldTime = columnNumber(asked);
+  if (told > 0 && (asked === undefined || toldTime > 0)) {
     // A first row without the column is a short row.
-    const rowFields = Math.max(told, await fieldsOfFirstRow(chunks, delimiter, options));
-    return { header: undefined, headerLines: 0, column: told - 1, rowFields };
+    const fields = await fieldsOfFirstRow(chunks, delimiter, options);
+    const rowFields = Math.max(told, toldTime, fields);
+    const timeColumn = toldTime > 0 ? toldTime - 1 : undefined;
+    return { header: undefined, headerLines: 0, column: told - 1, timeColumn, rowFields };
   }
   const scan = (head: Buffer) => {
     const scanner = new RowScanner(delimiter);
@@ -97,8 +105,10 @@ export async function readFirstRow(
     }
   }
   const column = columnOf(fields, hasHeader, options);
+  const timeColumn =
+    asked === undefined ? undefined : columnNamed(fields, hasHeader, asked, TIME, options);
   const rowFields = fields.length;
-  if (!hasHeader) return { header: undefined, headerLines: 0, column, rowFields };
+  if (!hasHeader) return { header: undefined, headerLines: 0, column, timeColumn, rowFields };
   if (isOpen) throw refusal(options, UNCLOSED_HEADER);
   if (holdsReturn(row, delimiter)) {
     throw refusal(
@@ -108,7 +118,7 @@ export async function readFirstRow(
   }
   const header = Buffer.from(row);
   chunks.drop(end);
-  return { header, headerLines: newlines + 1, column, rowFields };
+  return { header, headerLines: newlines + 1, column, timeColumn, rowFields };
 }
 
 /**
@@ -233,9 +243,60 @@ function endOfFields(row: Buffer): number {
   return row[end - 1] === CR ? end - 1 : end;
 }
 
+/** What a column holds, and the option that names it. */
+interface Sought {
+  readonly content: string;
+  readonly option: string;
+}
+
+const URLS: Sought = { content: 'URLs', option: '--url-field' };
+const TIME: Sought = { content: 'times', option: '--time-field' };
+
+/**
+ * The column, from 0, that an option names, or gives the number of.
+ *
+ * @throws RobotsFilterError `input` if there is none, or several
+ */
+function columnNamed(
+  fields: readonly string[],
+  hasHeader: boolean,
+  column: string,
+  { content, option }: Sought,
+  options: RowsOptions,
+): number {
+  const [named, other] = indicesOf(fields, hasHeader, (name) => name === column);
+  if (named !== undefined) {
+    if (other === undefined) return named;
+    throw refusal(
+      options,
+      `the columns ${named + 1} and ${other + 1} are both called ${column}. Say which one holds the ${content} by its number: ${option} ${named + 1}`,
+    );
+  }
+  const number = columnNumber(column);
+  if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
+  const what = isDigits(column) ? `column ${column}` : `column called ${column}`;
+  const why = hasHeader
+    ? namesOf(fields, hasHeader)
+    : 'There is no header: give the number of the column';
+  throw refusal(options, `there is no ${what}. ${why} (${option})`);
+}
+
+function indicesOf(
+  fields: readonly string[],
+  hasHeader: boolean,
+  isWanted: (name: string) => boolean,
+): number[] {
+  return hasHeader ? [...fields.keys()].filter((index) => isWanted(fields[index] ?? '')) : [];
+}
+
+function namesOf(fields: readonly string[], hasHeader: boolean): string {
+  return `The columns are: ${listed(fields, hasHeader).slice(0, 500)}`;
+}
+
 function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
   const { column } = options;
-  const names = `The columns are: ${listed(fields, hasHeader).slice(0, 500)}`;
+  if (column !== undefined) return columnNamed(fields, hasHeader, column, URLS, options);
+  const names = namesOf(fields, hasHeader);
   const single = (indices: readonly number[], wanted: string): number | undefined => {
     const [index, other] = indices;
     if (index === undefined || other === undefined) return index;
@@ -244,27 +305,13 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
       `the columns ${index + 1} and ${other + 1} are both called ${wanted}. Say which one holds the URLs by its number: --url-field ${index + 1}`,
     );
   };
-  const indicesOf = (isWanted: (name: string) => boolean): number[] =>
-    hasHeader ? [...fields.keys()].filter((index) => isWanted(fields[index] ?? '')) : [];
-  if (column !== undefined) {
-    const named = single(
-      indicesOf((name) => name === column),
-      column,
-    );
-    if (named !== undefined) return named;
-    const number = columnNumber(column);
-    if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
-    const what = isDigits(column) ? `column ${column}` : `column called ${column}`;
-    const why = hasHeader ? names : 'There is no header: give the number of the column';
-    throw refusal(options, `there is no ${what}. ${why} (--url-field)`);
-  }
   const exact = single(
-    indicesOf((name) => name === 'url'),
+    indicesOf(fields, hasHeader, (name) => name === 'url'),
     'url',
   );
   if (exact !== undefined) return exact;
   const capitals = single(
-    indicesOf((name) => name.toLowerCase() === 'url'),
+    indicesOf(fields, hasHeader, (name) => name.toLowerCase() === 'url'),
     'URL',
   );
   if (capitals !== undefined) return capitals;

@@ -36,6 +36,8 @@ export interface Rows {
   readonly stream: Readable;
   /** The column of URLs, from 0. */
   readonly column: number;
+  /** The column of times, from 0, if one was asked for. */
+  readonly timeColumn?: number | undefined;
   /** The number of fields of a row: that of the first row. A row with more is invalid. */
   readonly rowFields: number;
   /** The header with its line end, which is not in the stream; `undefined` if there is none. */
@@ -48,6 +50,8 @@ interface FileOptions {
   readonly name: string;
   /** The names that lead to the column with the URL. */
   readonly urlField: readonly string[];
+  /** The names that lead to the column or partition with the time; `undefined` for none. */
+  readonly timeField?: readonly string[] | undefined;
 }
 
 /** An open file that is read by position. */
@@ -60,6 +64,8 @@ interface PositionedFile {
   readonly parquet: ParquetFile;
   /** The path of the column with the URL, which is that of the member in the lines. */
   readonly urlField: readonly string[];
+  /** The path of the member with the time in the lines; `undefined` for none. */
+  readonly timeField?: readonly string[] | undefined;
 }
 
 /** A format that is read. `FORMATS` lists all of them. */
@@ -148,23 +154,26 @@ const MAGIC = magicOf('PAR1');
 const parquet: Format = {
   name: 'parquet',
   recognise: (head) => startsWith(head, MAGIC),
-  async openFile(descriptor, { name, urlField }) {
+  async openFile(descriptor, { name, urlField, timeField }) {
     // Loaded on demand, together with the decompressors.
     const { ParquetFile } = await import('../../parquet/parquet-file.js');
     const { textColumn } = await import('../../parquet/columns.js');
-    const { urlLines } = await import('./parquet-urls.js');
+    const { timesOf, urlLines } = await import('./parquet-urls.js');
     const file = await ParquetFile.open(descriptor, name);
     const leaf = textColumn(file, urlField, '--url-field');
     const partitions = partitionsOf(name);
     let rows = 0;
-    const lines = urlLines(file, leaf, partitions, (count) => {
+    const times = timeField && timesOf(file, timeField, partitions);
+    const onRows = (count: number): void => {
       rows = count;
-    });
+    };
+    const lines = urlLines(file, leaf, { partitions, times, onRows });
     return {
       stream: Readable.from(lines, { objectMode: false }),
       progress: () => (file.footer.rows === 0 ? 1 : rows / file.footer.rows),
       parquet: file,
       urlField: leaf.path,
+      timeField: times && [times.member],
     };
   },
 };
@@ -450,7 +459,8 @@ async function toRows(
   options: RowsOptions,
 ): Promise<Rows> {
   const { RowLines } = await import('./row-lines.js');
-  const { header, headerLines, column, rowFields } = await readFirstRow(chunks, delimiter, options);
+  const first = await readFirstRow(chunks, delimiter, options);
+  const { header, headerLines, column, timeColumn, rowFields } = first;
   const stream = new RowLines({
     delimiter,
     maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
@@ -458,5 +468,5 @@ async function toRows(
   });
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
-  return { stream, column, rowFields, header };
+  return { stream, column, timeColumn, rowFields, header };
 }

@@ -49,10 +49,14 @@ export interface OpenInputOptions {
   readonly maxDepth?: number;
   /** The column of URLs in rows: its name, or its number from 1. Default: found in the input. */
   readonly column?: string | undefined;
+  /** The column of times in rows: its name, or its number from 1. Default: none is looked for. */
+  readonly timeColumn?: string | undefined;
   /** Whether rows begin with a header. Default: whether the first row holds no URL. */
   readonly header?: boolean | undefined;
   /** The names that lead to the URL's column in Parquet. Default `url`. */
   readonly urlField?: readonly string[];
+  /** The names that lead to the time's column in Parquet. Default: none is looked for. */
+  readonly timeField?: readonly string[] | undefined;
   /**
    * The bytes that have already been read from the input, a pipe or socket, or all bytes of any
    * input; `undefined` if none.
@@ -112,6 +116,8 @@ export interface StreamInput extends InputBase {
   readonly stream: Readable;
   /** Rows only: the column of URLs, from 0. */
   readonly column?: number;
+  /** Rows only: the column of times, from 0, if one was asked for. */
+  readonly timeColumn?: number | undefined;
   /** Rows only: the number of fields of a row. A row with more is invalid. */
   readonly rowFields?: number;
   /** Rows only: the header with its line end, which is not in the stream. */
@@ -130,6 +136,8 @@ export interface StreamInput extends InputBase {
    * was asked for if a flat column is called `request.url`.
    */
   readonly urlField?: readonly string[];
+  /** Parquet only: the path of the member with the time in the lines, if one was asked for. */
+  readonly timeField?: readonly string[] | undefined;
   /** A file of lines in zstd that a thread of its own may decode, in place of `stream`. */
   readonly zstd?: ZstdInput | undefined;
 }
@@ -168,7 +176,7 @@ function askedFormat(name: string, asked: RecordFormat | 'auto'): RecordFormat |
 /** Opens the input in the format that its first bytes show. */
 async function recognised(raw: RawInput, options: OpenInputOptions): Promise<OpenInput> {
   const { name, descriptor, kind } = raw;
-  const { maxRecordBytes, maxDepth, column, header } = options;
+  const { maxRecordBytes, maxDepth, column, timeColumn, header } = options;
   const asked = askedFormat(name, options.format ?? 'auto');
   const named = asked === 'auto' && kind === 'file' ? rowsOfName(name) : undefined;
   const suffices = (bytes: Uint8Array) => isEnough(bytes, asked, named !== undefined);
@@ -197,10 +205,10 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     isBlank: format.name === 'text' && startOfContent(head) === head.length,
   };
   if (format.openFile !== undefined) {
-    const { stream, progress, parquet, urlField } = await openPositioned(
+    const { stream, progress, parquet, urlField, timeField } = await openPositioned(
       raw,
       format.openFile,
-      options.urlField ?? ['url'],
+      options,
     );
     return {
       ...base,
@@ -208,6 +216,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
       stream,
       parquet,
       urlField,
+      timeField,
       consumed: () => Math.round((raw.size ?? 0) * progress()),
       close: async () => {
         await closeStream(stream);
@@ -226,7 +235,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
       : { ...base, kind: 'file', descriptor, offset: raw.offset + markBytes, close };
   }
   chunks.drop(markBytes);
-  const how = { name, maxRecordBytes, maxDepth, column, header };
+  const how = { name, maxRecordBytes, maxDepth, column, timeColumn, header };
   const lines =
     (await format.toRows?.(chunks, how)) ??
     ({ stream: (await format.toLines?.(chunks, how)) ?? chunks.stream() } as const);
@@ -287,7 +296,7 @@ function refuseCutOff({ kind, name }: RawInput, head: Buffer): void {
 async function openPositioned(
   raw: RawInput,
   open: NonNullable<Format['openFile']>,
-  urlField: readonly string[],
+  { urlField = ['url'], timeField }: OpenInputOptions,
 ): ReturnType<typeof open> {
   const { name, descriptor, kind, offset } = raw;
   await raw.chunks.abandon();
@@ -299,7 +308,7 @@ async function openPositioned(
         'Write it to a file first, and name that file.',
     );
   }
-  return open(descriptor, { name, urlField });
+  return open(descriptor, { name, urlField, timeField });
 }
 
 /**

@@ -155,7 +155,7 @@ async function addColumns(
   const { isText } = await import('../../parquet/columns.js');
   const { urlLines } = await import('./parquet-urls.js');
   for (const leaf of file.footer.leaves.filter(isText).slice(0, MOST_COLUMNS)) {
-    for await (const lines of urlLines(file, leaf, [], () => {})) {
+    for await (const lines of urlLines(file, leaf)) {
       const first = lines.toString('utf8').split('\n', MOST_RECORDS);
       for (const line of first) if (line !== '') addMembers(JSON.parse(line), [], add);
       break;

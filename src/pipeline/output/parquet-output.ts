@@ -158,10 +158,11 @@ class ColumnRows {
     const complete: { readonly group: RowGroup; readonly rows: VerdictRows }[] = [];
     let next = 0;
     let rows = new VerdictRows(settings);
-    const { agents, output, explain, preferences } = settings;
+    const { agents, output, explain, dated = false, preferences } = settings;
     const layout = {
       agents: agents.length,
       explain: explain && output === 'annotate',
+      dated,
       hasUrl: false,
       hasOutcomes: true,
       preferences,
@@ -248,9 +249,16 @@ class UrlRows {
   async streamFor(): Promise<Writable> {
     if (!this.#begun) await this.#writer.begin();
     this.#begun = true;
-    const { agents, explain, output, preferences } = this.#settings;
+    const { agents, explain, dated = false, output, preferences } = this.#settings;
     const hasOutcomes = output === 'annotate';
-    const layout = { agents: agents.length, explain, hasUrl: true, hasOutcomes, preferences };
+    const layout = {
+      agents: agents.length,
+      explain,
+      dated,
+      hasUrl: true,
+      hasOutcomes,
+      preferences,
+    };
     const reader = new RowReader(layout, (bytes, start, end, verdicts, said) => {
       this.#add(bytes, start, end);
       if (hasOutcomes) this.#verdicts.add(verdicts, said);
@@ -315,7 +323,9 @@ class UrlRows {
 /** Bytes before a URL, and before the text of a rule (kernel/layout.ts, CONVERT_PARQUET). */
 const LENGTH_BYTES = 4;
 const RULE_BYTES = 7;
-/** Where the rule's line and the length of its text lie. */
+/** Bytes of the time of a version, which stands before the rule's line. */
+const VERSION_BYTES = 4;
+/** Where the rule's line and the length of its text lie, after the time of the version. */
 const RULE_LINE = 1;
 const RULE_LENGTH = 5;
 
@@ -323,6 +333,8 @@ const RULE_LENGTH = 5;
 interface RowLayout {
   readonly agents: number;
   readonly explain: boolean;
+  /** Whether an explanation has the time of the version. */
+  readonly dated: boolean;
   /** Whether a row begins with its URL. */
   readonly hasUrl: boolean;
   /** Whether it ends with the outcomes. */
@@ -397,11 +409,12 @@ class RowReader {
 
   /** The end of the row at `at`; `undefined` if the row is not complete. */
   #rowEnd(bytes: Buffer, at: number): number | undefined {
-    const { agents, explain, hasUrl, hasOutcomes } = this.#layout;
+    const { agents, explain, dated, hasUrl, hasOutcomes } = this.#layout;
     if (at + (hasUrl ? LENGTH_BYTES : 1) > bytes.length) return undefined;
     let end = this.#urlEnd(bytes, at);
     if (hasOutcomes && !explain) end += agents;
     for (let agent = 0; hasOutcomes && explain && agent < agents; agent++) {
+      if (dated) end += VERSION_BYTES;
       if (end + RULE_BYTES > bytes.length) return undefined;
       end += RULE_BYTES + bytes.readUInt16LE(end + RULE_LENGTH);
     }
@@ -409,18 +422,21 @@ class RowReader {
   }
 
   #verdicts(bytes: Buffer, at: number): readonly RowVerdict[] {
-    const { agents, explain, hasOutcomes } = this.#layout;
+    const { agents, explain, dated, hasOutcomes } = this.#layout;
     if (!hasOutcomes) return [];
     if (agents === 1 && !explain) return PLAIN[bytes[at] as number] as readonly RowVerdict[];
     const all: RowVerdict[] = [];
     for (let agent = 0; agent < agents; agent++) {
       const outcome = bytes[at] as number;
-      const [said] = (explain ? REASONED[outcome] : PLAIN[outcome]) as [RowVerdict];
+      const [plain] = (explain ? REASONED[outcome] : PLAIN[outcome]) as [RowVerdict];
       if (!explain) {
-        all.push(said);
+        all.push(plain);
         at++;
         continue;
       }
+      const since = dated ? bytes.readUInt32LE(at + 1) : 0;
+      if (dated) at += VERSION_BYTES;
+      const said = since === 0 ? plain : { ...plain, version: timeText(since) };
       const length = bytes.readUInt16LE(at + RULE_LENGTH);
       const ruleAt = at + RULE_BYTES;
       if (length === 0) {
@@ -435,6 +451,11 @@ class RowReader {
   }
 }
 
+/** A time in seconds since 1970, as `2025-03-10T12:00:00Z`. */
+function timeText(seconds: number): string {
+  return `${new Date(1000 * seconds).toISOString().slice(0, 19)}Z`;
+}
+
 /** The text whose inside of a JSON string this is. */
 function unescaped(text: string): string {
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
@@ -446,6 +467,8 @@ interface VerdictColumnSettings {
   /** Selects the rows that are written; verdicts are added only for `annotate`. */
   readonly output: OutputMode;
   readonly explain: boolean;
+  /** Whether explanations have the time of the version. */
+  readonly dated?: boolean;
   /** The value of `--verdict-field`. */
   readonly verdictField: string | undefined;
   /** The preferences that are added; `undefined` for none. */
@@ -458,6 +481,8 @@ interface RowVerdict {
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly line?: number | undefined;
+  /** The time from which the version of the robots.txt was in force. */
+  readonly version?: string | undefined;
 }
 
 const EXPLANATION = [
@@ -465,15 +490,16 @@ const EXPLANATION = [
   { suffix: 'rule', type: 'text', nullable: true },
   { suffix: 'line', type: 'integer', nullable: true },
 ] as const;
+const VERSION = { suffix: 'version', type: 'text', nullable: true } as const;
 const PREFERENCES = { suffix: PREFERENCES_MEMBER, type: 'text', nullable: true } as const;
 
 /**
  * The columns that are added: for one agent `verdict`, with `explain` `reason`, `rule` and `line`,
- * and with `preferences` a column of that name. For several agents `_` and the agent follow.
- * `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on.
+ * with `dated` `version`, and with `preferences` a column of that name. For several agents `_` and
+ * the agent follow. `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on.
  */
 function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
-  const { agents, output, explain, verdictField, preferences } = settings;
+  const { agents, output, explain, dated = false, verdictField, preferences } = settings;
   if (output !== 'annotate') return [];
   return agents.flatMap(({ name }) => {
     const ending = agents.length > 1 ? `_${name}` : '';
@@ -482,6 +508,7 @@ function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
     const before = verdictField === undefined ? '' : `${verdictField}_`;
     const further = [
       ...(explain ? EXPLANATION : []),
+      ...(explain && dated ? [VERSION] : []),
       ...(preferences === undefined ? [] : [PREFERENCES]),
     ];
     for (const { suffix, type, nullable } of further) {
@@ -521,13 +548,14 @@ class VerdictRows {
       return;
     }
     let column = 0;
-    const { explain, preferences } = this.#settings;
-    for (const [agent, { verdict, reason, rule, line }] of verdicts.entries()) {
+    const { explain, dated = false, preferences } = this.#settings;
+    for (const [agent, { verdict, reason, rule, line, version }] of verdicts.entries()) {
       this.added[column++]?.add(verdict);
       if (explain) {
         this.added[column++]?.add(reason);
         this.added[column++]?.add(rule);
         this.added[column++]?.add(line);
+        if (dated) this.added[column++]?.add(version);
       }
       if (preferences !== undefined) this.added[column++]?.add(columnValue(said[agent]));
     }

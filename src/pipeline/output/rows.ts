@@ -24,6 +24,8 @@ interface HeaderSettings {
   readonly agents: readonly Agent[];
   readonly output: OutputMode;
   readonly explain: boolean;
+  /** Whether explanations have the time of the version. */
+  readonly dated?: boolean;
   /** Name of the column of verdicts; `undefined` for `verdict`. */
   readonly verdictField: string | undefined;
   /** Whether a column of preferences is added for each agent. */
@@ -44,6 +46,7 @@ interface HeaderInput {
 
 /** Endings of the names of the columns that `--explain` adds for an agent. */
 const EXPLANATIONS = ['_reason', '_line', '_rule', '_agent', '_source'];
+const DATED_EXPLANATIONS = [...EXPLANATIONS, '_version'];
 
 /** The header of the output, which is written once for all inputs. */
 export class HeaderRow {
@@ -109,10 +112,11 @@ export class HeaderRow {
   }
 
   #addedNames(): string[] {
-    const { agents, explain, preferences, verdictField = 'verdict' } = this.#settings;
+    const { agents, explain, dated, preferences, verdictField = 'verdict' } = this.#settings;
     const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
     const verdicts = agents.map(({ name }) => of(verdictField, name));
-    const endings = explain ? EXPLANATIONS : [];
+    const explained = dated === true ? DATED_EXPLANATIONS : EXPLANATIONS;
+    const endings = explain ? explained : [];
     return [
       ...verdicts,
       ...agents.flatMap((agent) =>

@@ -19,12 +19,14 @@ import {
   NO_SHARD,
   OUTPUT_ANNOTATE,
   QUERY_ADDS_SHARD,
+  QUERY_DATED,
   QUERY_EXPLAIN,
   QUERY_FRAMES,
   QUERY_PARQUET,
   REASON_BITS,
   REASON_INVALID_URL,
   REASON_MASK,
+  REASON_NO_TIME,
   REASON_NO_URL,
   REASON_RETURN_IN_LINE,
   REASON_TAB_IN_LINE,
@@ -45,6 +47,7 @@ import {
   repairUtf8,
   resultOf,
   ruleText,
+  sinceOf,
   verdicts,
 } from './parts';
 import { members, rowColumns, textColumns } from './records';
@@ -128,7 +131,7 @@ function holdsUrl(query: Query, outcome: i32): bool {
       reason === REASON_RETURN_IN_LINE
     );
   }
-  return reason === REASON_INVALID_URL;
+  return reason === REASON_INVALID_URL || reason === REASON_NO_TIME;
 }
 
 /** Writes the first bytes of a record without a URL. */
@@ -179,11 +182,16 @@ function outcomes(query: Query, worker: Worker, to: usize): usize {
     return to + 4;
   }
   const explains = (query.flags & QUERY_EXPLAIN) !== 0;
+  const dated = (query.flags & QUERY_DATED) !== 0;
   const agents = query.agentCount;
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);
     to = byte(result.outcome, to);
     if (!explains) continue;
+    if (dated) {
+      store<u32>(to, sinceOf(query, result));
+      to += 4;
+    }
     const ruled = result.rank !== 0;
     const end = ruled ? ruleText(query, result, to + 6) : to + 6;
     store<u32>(to, ruled ? result.line : 0);

@@ -15,6 +15,8 @@ import {
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
+  HISTORY_AUTHORITY,
+  HISTORY_VERSION_BYTES,
   HOST_AUTHORITY,
   HOST_FORM,
   HOST_SEVERAL,
@@ -53,7 +55,7 @@ import {
   splat,
   upperHex,
 } from '../bytes';
-import { hostOf, versionAt } from '../hosts';
+import { firstVersion, hasHistory, hostOf, versionCount } from '../hosts';
 import { lineWidth, number, offsetWidth, sizeWidth } from '../match';
 import { Agent, elementOf, Line, nextOf, Pair, Query, Result, Worker } from '../memory';
 import { isDropped } from '../url';
@@ -213,7 +215,7 @@ export function sourceText(query: Query, result: Result, to: usize): usize {
   const authority = result.source;
   if (authority === 0) return to;
   const table = query.table;
-  const version = versionAt(table, authority, query.at);
+  const version = result.version;
   const source = table + load<u32>(version, AUTHORITY_SOURCE);
   const kind: i32 = load<u8>(source);
   const before = min(<i32>load<u16>(source, 1), SOURCE_LIMIT);
@@ -229,6 +231,25 @@ export function sourceText(query: Query, result: Result, to: usize): usize {
     to = decimal(load<u32>(version, AUTHORITY_NUMBER), to);
   }
   return copyShort(source + SOURCE_FIXED_BYTES + before, after, to);
+}
+
+/**
+ * The time from which the version that decided a result was in force, in seconds since 1970; 0 if
+ * it is not known.
+ */
+export function sinceOf(query: Query, result: Result): u32 {
+  const authority = result.source;
+  if (authority === 0 || !hasHistory(authority)) return 0;
+  const table = query.table;
+  let version = result.version;
+  if (version === authority) {
+    // The authority stands for its newest version.
+    const count = <usize>versionCount(table, authority);
+    if (count === 0) return 0;
+    version = firstVersion(table, authority) + (count - 1) * HISTORY_VERSION_BYTES;
+    if (load<u32>(version) !== load<u32>(authority)) return 0;
+  }
+  return load<u32>(version - HISTORY_AUTHORITY);
 }
 
 // ---- Escaping of text in JSON strings, in rows, in lines of URLs, and repair of UTF-8

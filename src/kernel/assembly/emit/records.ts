@@ -17,6 +17,9 @@ import {
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
+  FRAGMENT_VERSION,
+  FRAGMENT_VERSIONS_OPEN,
+  QUERY_DATED,
   QUERY_EXPLAIN,
   REASON_LINE_TOO_LONG,
   REASON_MASK,
@@ -27,6 +30,7 @@ import { copy, copyShort, decimal, isControlOrSpace, splat } from '../bytes';
 import { refusedReason } from '../locate';
 import { Agent, Line, Query, Result, Worker } from '../memory';
 import { delimiterOf, isRefusedRow, rowStart, standInOf } from '../rows';
+import { writeTime } from '../time';
 import {
   agentOf,
   byte,
@@ -35,6 +39,7 @@ import {
   pass,
   resultOf,
   ruleText,
+  sinceOf,
   sourceText,
   tokenText,
   verdicts,
@@ -90,6 +95,11 @@ export function members(query: Query, worker: Worker, to: usize): usize {
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_REASON, to);
     to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
+    const since = dateOf(query, result);
+    if (since !== 0) {
+      to = fragment(query, FRAGMENT_VERSION, byte(COMMA, to));
+      to = byte(QUOTE, writeTime(since, to));
+    }
     if (result.rank === 0) return to;
     to = byte(COMMA, to);
     to = fragment(query, FRAGMENT_RULE, to);
@@ -98,7 +108,15 @@ export function members(query: Query, worker: Worker, to: usize): usize {
   return explanations(query, worker, to);
 }
 
-/** Writes reasons and rules of several agents, each in an object with the agents' names as keys. */
+/** As `sinceOf`, if the query wants the time; otherwise 0. */
+function dateOf(query: Query, result: Result): u32 {
+  return (query.flags & QUERY_DATED) !== 0 ? sinceOf(query, result) : 0;
+}
+
+/**
+ * Writes reasons, versions and rules of several agents, each in an object with the agents' names as
+ * keys.
+ */
 function explanations(query: Query, worker: Worker, to: usize): usize {
   const agents = query.agentCount;
   to = byte(COMMA, to);
@@ -107,7 +125,7 @@ function explanations(query: Query, worker: Worker, to: usize): usize {
     to = memberKey(agentOf(query, i), i === 0, to);
     to = quotedFragment(query, FRAGMENT_REASONS + (resultOf(worker, i).outcome & REASON_MASK), to);
   }
-  to = byte(CLOSE_BRACE, to);
+  to = versionsOf(query, worker, byte(CLOSE_BRACE, to));
   let first = true;
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);
@@ -118,6 +136,21 @@ function explanations(query: Query, worker: Worker, to: usize): usize {
     }
     to = memberKey(agentOf(query, i), first, to);
     to = ruleObject(query, agentOf(query, i), result, to);
+    first = false;
+  }
+  return first ? to : byte(CLOSE_BRACE, to);
+}
+
+/** Writes the times of the versions that decided, of agents that have one. */
+function versionsOf(query: Query, worker: Worker, to: usize): usize {
+  const agents = query.agentCount;
+  let first = true;
+  for (let i = 0; i < agents; i++) {
+    const since = dateOf(query, resultOf(worker, i));
+    if (since === 0) continue;
+    if (first) to = fragment(query, FRAGMENT_VERSIONS_OPEN, byte(COMMA, to));
+    to = byte(QUOTE, memberKey(agentOf(query, i), first, to));
+    to = byte(QUOTE, writeTime(since, to));
     first = false;
   }
   return first ? to : byte(CLOSE_BRACE, to);
@@ -248,7 +281,7 @@ function pad(delimiter: i32, fields: i32, to: usize): usize {
 
 /**
  * Writes the verdicts, each after a delimiter; with QUERY_EXPLAIN also for each agent, each after a
- * delimiter: reason, line, rule, agent, source.
+ * delimiter: reason, line, rule, agent, source; with QUERY_DATED the time of the version.
  */
 export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usize): usize {
   to = verdicts(query, worker, to);
@@ -268,8 +301,17 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
     to = byte(delimiter, to);
     const sourceEnd = sourceText(query, result, to + 1);
     if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
+    to = versionColumn(query, result, delimiter, to);
   }
   return to;
+}
+
+/** With QUERY_DATED writes the time of the version that decided, after a delimiter. */
+function versionColumn(query: Query, result: Result, delimiter: i32, to: usize): usize {
+  if ((query.flags & QUERY_DATED) === 0) return to;
+  const since = sinceOf(query, result);
+  to = byte(delimiter, to);
+  return since === 0 ? to : writeTime(since, to);
 }
 
 /** Encloses the text after `start` in quotes, the first at `start`, and doubles those in it. */
@@ -317,6 +359,7 @@ function columns(query: Query, worker: Worker, to: usize): usize {
     if (ruled) to = tokenText(agentOf(query, i), result, to);
     to = byte(TAB, to);
     to = sourceText(query, result, to);
+    to = versionColumn(query, result, TAB, to);
   }
   return to;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitsTable, timeOf } from '../../src/protocol/time.js';
+import { fitsTable, timeOf } from '../../src/kernel/times.js';
 
 const DAY = '2025-03-10T00:00:00.000Z';
 const NOON = '2025-03-10T12:00:00.000Z';

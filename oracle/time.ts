@@ -1,6 +1,8 @@
-/** Reads the times that data sets have, in the forms of RFC 3339, ISO 8601, archives and epochs. */
+/**
+ * The times that texts state, read with Date and strings; kernel/assembly/time.ts does without.
+ */
 
-import { isDigit, isDigits } from '../base/characters.js';
+import { isDigit, isDigits } from '../src/base/characters.js';
 
 /** Digits of `YYYYMMDD`, and of the beginnings of `YYYYMMDDhhmmss` after it. */
 const STAMP_LENGTHS: readonly number[] = [8, 10, 12, 14];
@@ -19,8 +21,6 @@ const FIRST_MILLISECONDS = 100_000_000_000;
 const MOST_DIGITS = 15;
 
 const SECOND = 1000;
-/** The last second that four bytes hold: 2106-02-07T06:28:15Z. */
-const LAST_SECOND = 0xffff_ffff;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
@@ -38,12 +38,9 @@ const HOUR = 60 * MINUTE;
  *
  * So `2025031012` is a date and an hour, and `1741608000` are seconds.
  *
- * @param value a text or a number; any other value states no time
- * @returns milliseconds since 1970
+ * @returns whole milliseconds since 1970
  */
-export function timeOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return timeOf(String(value));
-  if (typeof value !== 'string') return undefined;
+export function timeOf(value: string): number | undefined {
   const [digits = '', fraction = '0', ...rest] = value.split('.', 3);
   if (!isDigits(digits)) return timeOfDate(value);
   if (digits.length > MOST_DIGITS || rest.length > 0 || !isDigits(fraction)) return undefined;
@@ -54,8 +51,8 @@ export function timeOf(value: unknown): number | undefined {
   }
   const number = Number(digits);
   if (number < FIRST_SECONDS) return undefined;
-  const part = Number(`0.${fraction.slice(0, MOST_DIGITS)}`);
-  return number < FIRST_MILLISECONDS ? (number + part) * SECOND : number + part;
+  const part = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  return number < FIRST_MILLISECONDS ? number * SECOND + part : number;
 }
 
 /** The time of `YYYYMMDDhhmmss` or one of its beginnings. */
@@ -83,21 +80,10 @@ function timeOfDate(text: string): number | undefined {
     const start = ++end;
     while (isDigit(text.charCodeAt(end))) end++;
     if (end === start) return undefined;
-    part = Number(`0.${text.slice(start, Math.min(end, start + MOST_DIGITS))}`) * SECOND;
+    part = Number(text.slice(start, end).slice(0, 3).padEnd(3, '0'));
   }
   const offset = offsetOf(text.slice(end));
   return time === undefined || offset === undefined ? undefined : time + part - offset;
-}
-
-/**
- * Whether a table can hold a time: it stores whole seconds since 1970 in four bytes, and 0 means
- * that there is none.
- *
- * @param time in milliseconds since 1970
- */
-export function fitsTable(time: number): boolean {
-  const seconds = Math.floor(time / SECOND);
-  return seconds > 0 && seconds <= LAST_SECOND;
 }
 
 function numbers(texts: readonly string[]): [number, number, number] {
@@ -127,7 +113,7 @@ function offsetOf(text: string): number | undefined {
   const sign = text.startsWith('+') ? 1 : text.startsWith('-') ? -1 : 0;
   const digits = text.slice(1).replace(':', '');
   const isColon = text.charAt(3) === ':' || !text.includes(':');
-  if (sign === 0 || !isColon || !isDigits(digits)) return undefined;
+  if (sign === 0 || text.length === 4 || !isColon || !isDigits(digits)) return undefined;
   if (digits.length !== 2 && digits.length !== 4) return undefined;
   const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))];
   return hours > 23 || minutes > 59 ? undefined : sign * (hours * HOUR + minutes * MINUTE);

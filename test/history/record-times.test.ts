@@ -1,0 +1,249 @@
+import { PassThrough } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { type OracleGroup, readGroups } from '../../oracle/robots.js';
+import { verdictOf } from '../../oracle/verdict.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { Table } from '../../src/judge/table.js';
+import { type FilterStreamOptions, filterStream } from '../../src/library/filter-stream.js';
+import type { Verdict } from '../../src/protocol/verdict.js';
+import { cases } from '../random/cases.js';
+import { Random } from '../random/random.js';
+
+/** A robots.txt, from its date on. */
+interface Fetched {
+  readonly seconds: number;
+  readonly body: string;
+  readonly status: number;
+}
+
+/** The robots.txt files of hosts, by host. */
+type World = ReadonlyMap<string, readonly Fetched[]>;
+
+const AGENTS = ['bot', 'other', '*'];
+const PATHS = ['/', '/a', '/a/b', '/x.b', '/a/c', '/c/', '/robots.txt', '/a?b'];
+const RULES = ['/', '/a', '/a/b', '/*.b$', '/a*c', '/c', '/*?'];
+const FIRST = 1_700_000_000;
+const SPAN = 40;
+
+function randomBody(random: Random): string {
+  const group = (): string => {
+    const agents = random.chance(0.3) ? ['bot', 'other'] : [random.pick(AGENTS)];
+    const paths = new Set(Array.from({ length: random.between(0, 3) }, () => random.pick(RULES)));
+    const rules = [...paths].map((path) => `${random.pick(['Allow', 'Disallow'])}: ${path}\n`);
+    return `${agents.map((agent) => `User-agent: ${agent}\n`).join('')}${rules.join('')}\n`;
+  };
+  const groups = Array.from({ length: random.between(1, 3) }, group).join('');
+  // Two bodies with the same rules would be one version.
+  return `${groups}User-agent: unasked\nDisallow: /${random.between(0, 1e9)}\n`;
+}
+
+/** Hosts with up to 40 robots.txt files each, whose bodies come again, in any order. */
+function randomWorld(random: Random): World {
+  const world = new Map<string, readonly Fetched[]>();
+  for (let host = random.between(1, 40); host > 0; host--) {
+    const bodies = Array.from({ length: 4 }, () => randomBody(random));
+    const files = Array.from({ length: random.pick([1, 2, 5, 40]) }, () => ({
+      seconds: FIRST + random.between(0, SPAN),
+      body: random.pick(bodies),
+      status: random.pick([200, 200, 200, 404, 503]),
+    }));
+    // Of several of one time the last one counts.
+    world.set(`h${host}.example`, [...new Map(files.map((file) => [file.seconds, file])).values()]);
+  }
+  return world;
+}
+
+function compiled(world: World, random: Random): Table {
+  const builder = new TableBuilder({ history: true });
+  const all = [...world].flatMap(([host, files]) => files.map((file) => ({ host, ...file })));
+  while (all.length > 0) {
+    const [file] = all.splice(random.between(0, all.length - 1), 1);
+    if (file === undefined) break;
+    const { host, body, seconds, status } = file;
+    builder.add(host, body, { date: 1000 * seconds, status, source: `${host} ${seconds}` });
+  }
+  return Table.from(builder.build());
+}
+
+const groupsOf = new Map<string, readonly OracleGroup[]>();
+
+/** The verdict by one robots.txt: RFC 9309 sections 2.2.2 and 2.3.1. */
+function verdictBy({ body, status }: Fetched, agent: string, url: string): Verdict {
+  if (url.endsWith('/robots.txt')) return 'allow';
+  if (status !== 200) return status === 404 ? 'allow' : 'deny';
+  const groups = groupsOf.get(body) ?? [...readGroups(Buffer.from(body), 'rfc9309')];
+  groupsOf.set(body, groups);
+  return verdictOf(groups, 'rfc9309', [agent], url).verdict;
+}
+
+/** The file in force at a time, by a linear search. */
+function inForce(files: readonly Fetched[], seconds: number): Fetched | undefined {
+  return files.reduce<Fetched | undefined>(
+    (found, file) =>
+      file.seconds <= seconds && file.seconds > (found?.seconds ?? 0) ? file : found,
+    undefined,
+  );
+}
+
+/** The newest file, and those before it in their order, that say the same: one version. */
+function versionOf(files: readonly Fetched[], { seconds, body, status }: Fetched): number {
+  let since = seconds;
+  const before = files.filter((file) => file.seconds < seconds);
+  for (const file of before.sort((a, b) => b.seconds - a.seconds)) {
+    const isSame =
+      status === 200 ? file.body === body && file.status === 200 : file.status === status;
+    if (!isSame) break;
+    since = file.seconds;
+  }
+  return since;
+}
+
+const iso = (seconds: number): string => `${new Date(1000 * seconds).toISOString().slice(0, 19)}Z`;
+
+/** The forms in which records have one time. */
+const FORMS: readonly ((seconds: number) => string)[] = [
+  (seconds) => String(seconds),
+  (seconds) => `${seconds}999`,
+  (seconds) => `"${iso(seconds)}"`,
+  (seconds) => `"${iso(seconds).replace(/\D/g, '')}"`,
+  (seconds) => iso(seconds).replace(/\D/g, ''),
+  (seconds) => `"${iso(seconds + 3600).slice(0, -1)}\\u002b01:00"`,
+];
+
+async function filtered(
+  table: Table,
+  records: readonly string[],
+  options: FilterStreamOptions,
+): Promise<Record<string, unknown>[]> {
+  const source = new PassThrough();
+  source.end(records.map((record) => `${record}\n`).join(''));
+  const stream = filterStream(table, { input: 'ndjson', explain: true, threads: 1, ...options });
+  const lines = (await textOf(source.pipe(stream))).split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** As the record says it, for one agent or several. */
+function saidOf(record: Record<string, unknown>, agent: string, member: string): unknown {
+  const several = record[`${member}s`] as Record<string, unknown> | undefined;
+  return several === undefined ? record[member] : several[agent];
+}
+
+describe('the times of records', () => {
+  it('choose the robots.txt that a list of files has for them', async () => {
+    const random = new Random(4701);
+    const seen = { questions: 0, before: 0, edges: 0, denied: 0, changed: 0 };
+    for (let run = cases(12); run > 0; run--) {
+      const world = randomWorld(random);
+      const table = compiled(world, random);
+      const agents = random.chance(0.5) ? ['bot'] : AGENTS;
+      const hosts = [...world.keys(), 'unknown.example'];
+      const asked = Array.from({ length: 2000 }, () => {
+        const host = random.pick(hosts);
+        const files = world.get(host) ?? [];
+        // Beside an edge, or anywhere.
+        const edge =
+          files.length > 0 && random.chance(0.6) ? random.pick(files).seconds : undefined;
+        const seconds =
+          edge === undefined ? FIRST + random.between(-2, SPAN + 2) : edge + random.between(-1, 1);
+        return { host, files, seconds, isEdge: edge !== undefined, path: random.pick(PATHS) };
+      });
+      // The lines of one host that follow one another share its look-up.
+      if (random.chance(0.5)) asked.sort((a, b) => (a.host < b.host ? -1 : 1));
+      const got = await filtered(
+        table,
+        asked.map(({ host, path, seconds }) => {
+          const members = [`"url":"https://${host}${path}"`, `"t":${random.pick(FORMS)(seconds)}`];
+          if (random.chance(0.5)) members.reverse();
+          return `{${members.join(',')}}`;
+        }),
+        { agents, timeField: 't' },
+      );
+      expect(got.length).toBe(asked.length);
+      for (const [index, { host, path, files, seconds, isEdge }] of asked.entries()) {
+        const record = got[index] as Record<string, unknown>;
+        const url = `https://${host}${path}`;
+        const file = inForce(files, seconds);
+        for (const agent of agents) {
+          const what = `${url} at ${seconds} for ${agent}: ${JSON.stringify(record)}`;
+          const verdict = file === undefined ? 'unknown' : verdictBy(file, agent, url);
+          expect(saidOf(record, agent, 'verdict'), what).toBe(verdict);
+          const since = file && iso(versionOf(files, file));
+          expect(saidOf(record, agent, 'version'), what).toBe(since);
+          if (file === undefined) {
+            const reason = files.length > 0 ? 'before-first-capture' : 'unknown-host';
+            expect(saidOf(record, agent, 'reason'), what).toBe(reason);
+          }
+          seen.questions++;
+          if (verdict === 'deny') seen.denied++;
+          const newest = inForce(files, FIRST + SPAN);
+          if (newest && file && verdict !== verdictBy(newest, agent, url)) seen.changed++;
+        }
+        if (file === undefined && files.length > 0) seen.before++;
+        if (isEdge) seen.edges++;
+      }
+    }
+    expect(seen.questions).toBeGreaterThan(24_000);
+    expect(seen.before).toBeGreaterThan(400);
+    expect(seen.edges).toBeGreaterThan(5000);
+    expect(seen.denied).toBeGreaterThan(4000);
+    expect(seen.changed).toBeGreaterThan(2000);
+  });
+
+  it('do not matter to what was denied ever, which any file decides', async () => {
+    const random = new Random(4702);
+    const seen = { questions: 0, older: 0, denied: 0, allowed: 0 };
+    for (let run = cases(12); run > 0; run--) {
+      const world = randomWorld(random);
+      const table = compiled(world, random);
+      const agents = random.chance(0.5) ? ['bot'] : AGENTS;
+      const hosts = [...world.keys(), 'unknown.example'];
+      const asked = Array.from({ length: 500 }, () => [random.pick(hosts), random.pick(PATHS)]);
+      const got = await filtered(
+        table,
+        asked.map(([host, path]) => JSON.stringify({ url: `https://${host}${path}` })),
+        { agents, inForce: 'ever' },
+      );
+      for (const [index, [host = '', path]] of asked.entries()) {
+        const record = got[index] as Record<string, unknown>;
+        const url = `https://${host}${path}`;
+        const files = [...(world.get(host) ?? [])].sort((a, b) => b.seconds - a.seconds);
+        for (const agent of agents) {
+          const what = `${url} for ${agent}: ${JSON.stringify(record)}`;
+          const denying = files.find((file) => verdictBy(file, agent, url) === 'deny');
+          const deciding = denying ?? files[0];
+          const verdict = denying ? 'deny' : deciding ? 'allow' : 'unknown';
+          expect(saidOf(record, agent, 'verdict'), what).toBe(verdict);
+          const since = deciding && iso(versionOf(files, deciding));
+          expect(saidOf(record, agent, 'version'), what).toBe(since);
+          seen.questions++;
+          if (denying && denying !== files[0]) seen.older++;
+          if (verdict === 'deny') seen.denied++;
+          if (verdict === 'allow') seen.allowed++;
+        }
+      }
+    }
+    expect(seen.questions).toBeGreaterThan(6000);
+    expect(seen.older).toBeGreaterThan(1000);
+    expect(seen.denied).toBeGreaterThan(1500);
+    expect(seen.allowed).toBeGreaterThan(1000);
+  });
+
+  it('are refused where they have no effect', () => {
+    const plain = new TableBuilder();
+    plain.add('a.example', '');
+    const dated = new TableBuilder({ history: true });
+    dated.add('a.example', '', { date: 1e12 });
+    const table = Table.from(dated.build());
+    const refusal = (of: Table, options: FilterStreamOptions) => () => filterStream(of, options);
+    expect(refusal(Table.from(plain.build()), { input: 'ndjson', timeField: 't' })).toThrow(
+      'timeField needs a table with histories',
+    );
+    expect(refusal(table, { timeField: 't' })).toThrow('has no effect on text');
+    expect(refusal(table, { input: 'ndjson', timeField: 't', inForce: 'ever' })).toThrow(
+      'Leave one out',
+    );
+    expect(refusal(table.at(1e12), { inForce: 'ever' })).toThrow('than table.at');
+    expect(refusal(table, { input: 'ndjson', timeField: 'url' })).toThrow('name the same member');
+  });
+});

@@ -51,6 +51,20 @@ const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
   unknown: ['allow', 'deny'],
 };
 
+/** For which time URLs are judged. */
+export interface TableTimeOptions {
+  /** A date, or milliseconds since 1970; needs a table with histories. Default: that of the table. */
+  readonly at?: Date | number | undefined;
+}
+
+const TIME_OPTIONS: OptionKinds<TableTimeOptions> = { at: 'other' };
+
+/** For which time, or times, the URLs of a list are judged. */
+export interface TableTimesOptions {
+  /** One time for all URLs, or as many times as URLs. Default: the time of the table. */
+  readonly at?: Date | number | readonly (Date | number)[] | undefined;
+}
+
 let memoryOf: (table: Table) => TableMemory;
 let tableOf: (memory: TableMemory, name: string) => Table;
 
@@ -128,6 +142,11 @@ export class Table {
    *   and for anything that is no time
    */
   at(time: Date | number): Table {
+    return new Table(tableAt(this.#memory, this.#seconds(time)), this.#name);
+  }
+
+  /** @throws RobotsFilterError `usage` as `at` */
+  #seconds(time: Date | number): number {
     const milliseconds = time instanceof Date ? time.getTime() : time;
     if (typeof milliseconds !== 'number' || Number.isNaN(milliseconds)) {
       const remedy = 'Pass a Date, or milliseconds since 1970';
@@ -137,7 +156,13 @@ export class Table {
       const remedy = 'Compile it with { history: true }, or on the command line with --history';
       throw new RobotsFilterError('usage', `${this.#name} has no histories. ${remedy}`);
     }
-    return new Table(tableAt(this.#memory, secondsOfTime(milliseconds)), this.#name);
+    return secondsOfTime(milliseconds);
+  }
+
+  #secondsOf(call: string, options: TableTimeOptions | undefined): number | undefined {
+    if (options === undefined) return undefined;
+    checkOptions(call, options, TIME_OPTIONS);
+    return options.at === undefined ? undefined : this.#seconds(options.at);
   }
 
   /** The profile that the table was compiled for, under which it answers. */
@@ -190,24 +215,48 @@ export class Table {
    * robots.txt for the URL's scheme, host and port.
    *
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @param options `at`: the time whose robots.txt decides, as `Table.at` has it
    * @throws RobotsFilterError `usage` if the URL is neither a string nor bytes, the agent is not a
-   *   product token, or a reduced table cannot answer for it
+   *   product token, or a reduced table cannot answer for it; and as `Table.at`
    */
-  verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    return this.#judge.judge(url, agent);
+  verdict(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    options?: TableTimeOptions,
+  ): Judgement {
+    return this.#judge.judge(url, agent, this.#secondsOf('Table.verdict', options));
   }
 
   /**
    * The verdicts on many URLs, in their order. Several times as fast as `verdict` for each.
    *
+   * @param options `at`: the time whose robots.txt decides, or one for each URL
    * @throws RobotsFilterError as `verdict`
    */
-  verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
+  verdicts(
+    urls: readonly string[],
+    agent: string | readonly string[],
+    options: TableTimesOptions = {},
+  ): Verdict[] {
     if (!Array.isArray(urls)) {
       const remedy = 'Pass an array of strings; verdict takes one URL, filterStream a stream';
       throw new RobotsFilterError('usage', `urls is ${shownValue(urls)}. ${remedy}`);
     }
-    return this.#judge.verdicts(urls, agent);
+    checkOptions('Table.verdicts', options, TIME_OPTIONS);
+    const { at } = options;
+    if (at === undefined) return this.#judge.verdicts(urls, agent);
+    if (!Array.isArray(at)) {
+      const seconds = this.#seconds(at as Date | number);
+      return this.#judge.verdicts(urls, agent, new Uint32Array(urls.length).fill(seconds));
+    }
+    if (at.length !== urls.length) {
+      throw new RobotsFilterError(
+        'usage',
+        `at has ${at.length} times for ${urls.length} URLs. Pass one time for each URL`,
+      );
+    }
+    const times = Uint32Array.from(at, (time: Date | number) => this.#seconds(time));
+    return this.#judge.verdicts(urls, agent, times);
   }
 
   /**
@@ -384,11 +433,11 @@ export class TableJudge {
   }
 
   /** @throws RobotsFilterError as `Session.judge` */
-  judge(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    let judgement = this.#first.session.judge(url, agent, this.#first.target);
+  judge(url: string | Uint8Array, agent: string | readonly string[], at?: number): Judgement {
+    let judgement = this.#first.session.judge(url, agent, this.#first.target, at);
     for (const { session, target } of this.#others) {
       if (judgement.verdict !== 'unknown') break;
-      judgement = session.judge(url, agent, target);
+      judgement = session.judge(url, agent, target, at);
     }
     return judgement;
   }
@@ -403,13 +452,22 @@ export class TableJudge {
     return verdict;
   }
 
-  /** The verdicts on many URLs, in their order. */
-  verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
-    const verdicts = this.#first.session.verdicts(urls, agent, this.#first.target);
+  /**
+   * The verdicts on many URLs, in their order.
+   *
+   * @param times as Session.verdicts
+   */
+  verdicts(
+    urls: readonly string[],
+    agent: string | readonly string[],
+    times?: Uint32Array,
+  ): Verdict[] {
+    const verdicts = this.#first.session.verdicts(urls, agent, this.#first.target, times);
     for (const { session, target } of this.#others) {
       const places = [...verdicts.keys()].filter((place) => verdicts[place] === 'unknown');
       const asked = places.map((place) => urls[place] as string);
-      const found = session.verdicts(asked, agent, target);
+      const ofAsked = times && Uint32Array.from(places, (place) => times[place] as number);
+      const found = session.verdicts(asked, agent, target, ofAsked);
       for (const [index, place] of places.entries()) verdicts[place] = found[index] as Verdict;
     }
     return verdicts;

@@ -208,7 +208,10 @@ export const QUERY_TIME_FIELD_COUNT = QUERY_AT + WORD;
 export const QUERY_TIME_FIELDS = QUERY_TIME_FIELD_COUNT + WORD;
 /** With QUERY_TIMED, the column of rows that holds the time, from 0, as QUERY_COLUMN. */
 export const QUERY_TIME_COLUMN = QUERY_TIME_FIELDS + WORD;
-/** With QUERY_TIMED, the address of the time of each line, as QUERY_AT; 0 if records have it. */
+/**
+ * With QUERY_TIMED, the address of the time of each line, as QUERY_AT, or LATEST for none; 0 if
+ * records have it. The host may change it between two inputs.
+ */
 export const QUERY_TIMES = QUERY_TIME_COLUMN + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
 export const QUERY_FRAGMENTS = QUERY_TIMES + WORD;

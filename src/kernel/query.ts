@@ -103,7 +103,6 @@ import {
   QUERY_TIME_FIELD_COUNT,
   QUERY_TIME_FIELDS,
   QUERY_TIMED,
-  QUERY_TIMES,
   QUERY_UNKNOWN,
   REMEMBERED_BYTES,
   ROW_MARK_BYTES,
@@ -363,11 +362,10 @@ export function encodeQuery(
     block.word(count, keys.length);
     block.pointer(fields, place);
   };
-  const { timeField = [], timeColumn = 0, times = 0 } = settings;
+  const { timeField = [], timeColumn = 0, timed = timeField.length > 0, ever } = settings;
   putPath(settings.urlField, QUERY_FIELD_COUNT, QUERY_FIELDS);
   putPath(timeField, QUERY_TIME_FIELD_COUNT, QUERY_TIME_FIELDS);
   block.word(QUERY_TIME_COLUMN, timeColumn);
-  block.word(QUERY_TIMES, times);
   const overhead = lineOverhead(settings, words, names, verdicts);
   const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
   block.word(QUERY_TABLE, table);
@@ -379,8 +377,8 @@ export function encodeQuery(
       (settings.format === 'parquet' ? QUERY_PARQUET : 0) |
       (settings.addsShard === true ? QUERY_ADDS_SHARD : 0) |
       (settings.frames === true ? QUERY_FRAMES : 0) |
-      (timeField.length > 0 || times !== 0 ? QUERY_TIMED : 0) |
-      (settings.ever === true ? QUERY_EVER : 0) |
+      (timed ? QUERY_TIMED : 0) |
+      (ever === true ? QUERY_EVER : 0) |
       (settings.dated === true ? QUERY_DATED : 0),
   );
   block.word(QUERY_FORMAT, FORMAT_NUMBERS[settings.format]);
@@ -407,8 +405,7 @@ export function encodeQuery(
   block.word(QUERY_COLUMN, settings.column ?? 0);
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
   block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
-  const isPlain = timeField.length === 0 && times === 0 && settings.ever !== true;
-  block.word(QUERY_AT, isPlain ? (settings.at ?? LATEST) : 0);
+  block.word(QUERY_AT, timed || ever === true ? 0 : (settings.at ?? LATEST));
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -515,8 +512,8 @@ export interface QuerySettings {
   readonly timeField?: readonly string[] | undefined;
   /** The column of rows that holds that time, from 0; it may be changed later. Default 0. */
   readonly timeColumn?: number;
-  /** Address of the times of the lines, 32 bits each as `at`; 0, the default, for none. */
-  readonly times?: number;
+  /** Whether each line has its own time. Default: if there is a `timeField`. */
+  readonly timed?: boolean;
   /** Whether every version of a robots.txt counts, and not that of one time. Default false. */
   readonly ever?: boolean | undefined;
   /** Whether explanations have the time from which the version was in force. Default false. */

@@ -37,6 +37,7 @@ import {
   QUERY_ANY_HOST,
   QUERY_AT,
   QUERY_TABLE,
+  QUERY_TIMES,
   REASON_BITS,
   REASON_MASK,
   RESULT_BYTES,
@@ -118,6 +119,8 @@ export interface Asked {
   readonly words: Uint32Array;
   /** The product token of each link of the first agent's chain: see `tokenOfLink`. */
   readonly tokens: readonly (string | undefined)[];
+  /** Whether each URL has its own time. */
+  readonly timed: boolean;
   /** The target that the block names. */
   target: JudgeTarget;
 }
@@ -137,15 +140,20 @@ const TEXT_BYTES = MARGIN + 6 * TEXT_LIMIT + SOURCE_LIMIT + 255 + 4 * MARGIN;
 
 /** Maximum number of queries that are kept. One more query releases all others. */
 const MAX_QUERIES = 64;
-/** What a query is for, added to GOOGLE for the google profile, in which any text is a token. */
+/**
+ * What a query is for, added to TIMED if each URL has its time, and to GOOGLE for the google
+ * profile, in which any text is a token.
+ */
 const TEXT_AGENT = 0;
 const LIST_AGENT = 1;
 const COLUMN = 2;
-const GOOGLE = 3;
+const TIMED = 3;
+const GOOGLE = 6;
 
 /** Greatest number of URLs of a batch, and of their UTF-16 code units with a newline after each. */
 const BATCH_URLS = 512;
 const BATCH_UNITS = 1 << 15;
+const TIME_BYTES = 4;
 /** Bytes of UTF-8 that a batch may take. */
 const BATCH_BYTES = BYTES_OF_UNIT * BATCH_UNITS;
 /** Bytes of a column's output that are emptied at a time, beyond what one URL may need. */
@@ -190,6 +198,8 @@ export class Session {
   #result: Uint32Array = new Uint32Array(0);
   #line: Uint32Array = new Uint32Array(0);
   readonly #output: Block;
+  /** The times of the URLs of a batch. */
+  readonly #times: Block;
 
   /** @param inputBytes bytes of input for which there is memory from the beginning */
   constructor(arena: Arena, inputBytes = USUAL_BYTES) {
@@ -202,6 +212,7 @@ export class Session {
     this.#room = new Block(arena);
     this.#blocks = new Block(arena);
     this.#output = new Block(arena);
+    this.#times = new Block(arena);
     this.input(inputBytes);
   }
 
@@ -210,6 +221,7 @@ export class Session {
   /**
    * Judges one URL for one agent.
    *
+   * @param at a time as QuerySettings has it. Default: that of the target
    * @throws RobotsFilterError `usage` for a URL that is neither a string nor bytes, and for an
    *   agent that is not one or that the target cannot answer for; `limit` if the URL does not fit
    *   into the memory
@@ -218,9 +230,10 @@ export class Session {
     url: string | Uint8Array,
     agent: string | readonly string[],
     target: JudgeTarget,
+    at?: number,
   ): Judgement {
-    const asked = this.#askAgent(agent, target);
-    const outcome = this.#decide(url, asked);
+    const asked = this.#askAgent(agent, target, at !== undefined);
+    const outcome = this.#decide(url, asked, at);
     const verdict = verdictOf(outcome);
     const reason = REASONS[outcome & REASON_MASK] as Reason;
     // The kernel reports a rank exactly with the reason `rule`, whose verdict the rule decides.
@@ -233,13 +246,16 @@ export class Session {
     url: string | Uint8Array,
     agent: string | readonly string[],
     target: JudgeTarget,
+    at?: number,
   ): Verdict {
-    return verdictOf(this.#decide(url, this.#askAgent(agent, target)));
+    return verdictOf(this.#decide(url, this.#askAgent(agent, target, at !== undefined), at));
   }
 
   /** Returns the outcome; the worker block has the result. */
-  #decide(url: string | Uint8Array, { query }: Asked): number {
+  #decide(url: string | Uint8Array, asked: Asked, at: number | undefined): number {
     checkUrl(url);
+    const { query } = asked;
+    if (at !== undefined) this.#setTimes(asked, [at]);
     this.#reserveBlocks(query);
     const bytes = this.#write(url);
     const start = this.#inputAt;
@@ -299,22 +315,27 @@ export class Session {
    * The verdicts on URLs, in their order. Many URLs go through the kernel as the lines of a batch,
    * whose output is one outcome for each. A URL that a line cannot hold is judged alone.
    *
+   * @param times a time for each URL, as `judge`. Default: all have that of the target
    * @throws RobotsFilterError as `judge`
    */
   verdicts(
     urls: readonly string[],
     agent: string | readonly string[],
     target: JudgeTarget,
+    times?: Uint32Array,
   ): Verdict[] {
-    const asked = this.#askAgent(agent, target);
+    const asked = this.#askAgent(agent, target, times !== undefined);
     const verdicts: Verdict[] = [];
     const alone = (index: number): Verdict => {
-      if (typeof urls[index] === 'string') return this.verdict(urls[index], agent, target);
+      const url = urls[index];
+      if (typeof url === 'string') return this.verdict(url, agent, target, times?.[index]);
       throw new RobotsFilterError('usage', `urls[${index}] is not a string`);
     };
     for (let start = 0; start < urls.length; ) {
       const end = endOfBatch(urls, start);
-      const outcomes = end > start ? this.#judgeLines(asked, urls.slice(start, end)) : undefined;
+      const ofBatch = times?.subarray(start, end);
+      const outcomes =
+        end > start ? this.#judgeLines(asked, urls.slice(start, end), ofBatch) : undefined;
       if (outcomes === undefined) {
         // A newline within a URL, or a blank URL, moves the lines: each URL is judged alone.
         const last = Math.max(end, start + 1);
@@ -331,7 +352,13 @@ export class Session {
   }
 
   /** The outcomes of a batch; `undefined` if the URLs and the lines are not one to one. */
-  #judgeLines({ query }: Asked, urls: readonly string[]): Uint8Array | undefined {
+  #judgeLines(
+    asked: Asked,
+    urls: readonly string[],
+    times: Uint32Array | undefined,
+  ): Uint8Array | undefined {
+    const { query } = asked;
+    if (times !== undefined) this.#setTimes(asked, times);
     const { written } = this.#encoder.encodeInto(urls.join('\n'), this.input(BATCH_BYTES));
     const task = this.#start(query, written, BATCH_URLS + query.lineFactor * BATCH_BYTES);
     const ended = task.run();
@@ -348,19 +375,20 @@ export class Session {
    *
    * @param key names the agents, and whatever else `agents` depends on
    * @param agents called if the query is not kept from an earlier call
+   * @param timed whether each URL has its own time
    * @throws RobotsFilterError `usage` unless there are 1 to 256 agents
    */
   askColumn(
     key: string,
     agents: () => readonly Agent[],
-    explain: boolean,
+    { explain, timed }: { readonly explain: boolean; readonly timed: boolean },
     target: JudgeTarget,
   ): Asked {
-    const queries = this.#queriesFor(COLUMN, target);
+    const queries = this.#queriesFor(COLUMN + (timed ? TIMED : 0), target);
     const own = `${explain} ${key}`;
     return (
       queries.get(own) ??
-      this.#add(queries, own, { agents: agents(), explain, format: 'offsets' }, target)
+      this.#add(queries, own, { agents: agents(), explain, timed, format: 'offsets' }, target)
     );
   }
 
@@ -380,13 +408,21 @@ export class Session {
   }
 
   /**
-   * Judges the column in the input: the offsets of its URLs and of their end, then the URLs.
+   * Judges the column in the input: the times of its URLs if the query is timed (32 bits each, as
+   * QuerySettings has them, or LATEST for none), the offsets of its URLs and of their end, then the
+   * URLs.
    *
    * @param onOutcomes gets the outcomes of whole URLs, which the kernel overwrites afterwards
    */
-  judgeColumn({ query }: Asked, count: number, onOutcomes: (bytes: Buffer) => void): void {
+  judgeColumn(
+    { query, words, timed }: Asked,
+    count: number,
+    onOutcomes: (bytes: Buffer) => void,
+  ): void {
+    const timeBytes = timed ? TIME_BYTES * count : 0;
+    words[QUERY_TIMES / 4] = timed ? this.#inputAt : 0;
     const outputBytes = COLUMN_OUTPUT + query.lineFactor * OFFSET_BYTES;
-    const task = this.#start(query, OFFSET_BYTES * count, outputBytes);
+    const task = this.#start(query, OFFSET_BYTES * count, outputBytes, timeBytes);
     for (;;) {
       const ended = task.run();
       onOutcomes(this.#written(task));
@@ -437,9 +473,10 @@ export class Session {
   // ---- Queries
 
   /** The query for single URLs and lists, which names the target. */
-  #askAgent(agent: string | readonly string[], target: JudgeTarget): Asked {
+  #askAgent(agent: string | readonly string[], target: JudgeTarget, timed = false): Asked {
     const isText = typeof agent === 'string';
-    const queries = this.#queriesFor(isText ? TEXT_AGENT : LIST_AGENT, target);
+    const purpose = (isText ? TEXT_AGENT : LIST_AGENT) + (timed ? TIMED : 0);
+    const queries = this.#queriesFor(purpose, target);
     const key = isText ? agent : JSON.stringify(parseAgent(agent, target.profile).chain);
     const known = queries.get(key);
     if (known !== undefined) {
@@ -448,7 +485,7 @@ export class Session {
     }
     const parsed = parseAgent(agent, target.profile);
     target.checkAgent(parsed);
-    return this.#add(queries, key, { agents: [parsed], format: 'text' }, target);
+    return this.#add(queries, key, { agents: [parsed], format: 'text', timed }, target);
   }
 
   #queriesFor(purpose: number, { profile }: JudgeTarget): Map<string, Asked> {
@@ -494,7 +531,7 @@ export class Session {
       const words = new Uint32Array(buffer, region.address, region.bytes / 4);
       const { agents, google } = settings;
       const tokens = agents[0]?.chain.map((link) => tokenOfLink(link, google)) ?? [];
-      return { agents, query, region, words, tokens, target };
+      return { agents, query, region, words, tokens, target, timed: settings.timed === true };
     } catch (error) {
       this.#arena.give(region);
       throw error;
@@ -503,8 +540,8 @@ export class Session {
 
   // ---- Memory
 
-  /** Begins a task over this many bytes of the input. */
-  #start(query: Query, bytes: number, outputBytes: number): KernelTask {
+  /** Begins a task over this many bytes of the input, after its first `from` bytes. */
+  #start(query: Query, bytes: number, outputBytes: number, from = 0): KernelTask {
     this.#reserveBlocks(query);
     const output = this.#output.reserve(MARGIN + outputBytes + query.lineOverhead + 3 * MARGIN);
     const task = this.#task as KernelTask;
@@ -513,12 +550,19 @@ export class Session {
       worker: this.#worker,
       scratch: this.#scratch,
       scratchEnd: this.#scratchEnd,
-      input: this.#inputAt,
-      inputEnd: this.#inputAt + bytes,
+      input: this.#inputAt + from,
+      inputEnd: this.#inputAt + from + bytes,
       output: output.address + MARGIN,
       outputEnd: output.address + output.bytes - MARGIN,
     });
     return task;
+  }
+
+  /** Writes the times of the URLs of a batch, at most BATCH_URLS. */
+  #setTimes({ words }: Asked, times: ArrayLike<number>): void {
+    const { address } = this.#times.reserve(TIME_BYTES * BATCH_URLS);
+    new Uint32Array(this.#arena.memory.buffer, address, times.length).set(times);
+    words[QUERY_TIMES / 4] = address;
   }
 
   /** The output of a task since it was emptied, where the kernel wrote it. */
@@ -572,7 +616,7 @@ function pointAt(asked: Asked, target: JudgeTarget): void {
   const { words, query } = asked;
   words[QUERY_TABLE / 4] = target.table;
   words[QUERY_ANY_HOST / 4] = target.anyHost;
-  words[QUERY_AT / 4] = target.at ?? LATEST;
+  words[QUERY_AT / 4] = asked.timed ? 0 : (target.at ?? LATEST);
   const agentAt = (words[QUERY_AGENTS / 4] as number) - query.address;
   let link = (words[(agentAt + AGENT_CHAIN) / 4] as number) - query.address + CHAIN_TOKEN;
   for (const token of asked.tokens) {

@@ -9,7 +9,13 @@ export { TableBuilder, type TableBuilderOptions } from '../compile/table-builder
 export type { TableBuilderStats } from '../compile/table-contents.js';
 export type { Allocate } from '../compile/table-layout.js';
 export { Robots } from '../judge/robots.js';
-export { Table, type TableFilterOptions, type TableOpenOptions } from '../judge/table.js';
+export {
+  Table,
+  type TableFilterOptions,
+  type TableOpenOptions,
+  type TableTimeOptions,
+  type TableTimesOptions,
+} from '../judge/table.js';
 export type { OutputMode } from '../kernel/query.js';
 export type { DecidingRule, Judgement, OtherJudgement, RuleJudgement } from '../kernel/session.js';
 export type { BadRecord } from '../pipeline/bad-record.js';

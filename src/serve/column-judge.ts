@@ -29,6 +29,7 @@ export interface ServedTable {
   readonly tables: readonly { readonly table: number; readonly bytes: number }[];
   /** Number of shards, if the answers are the shards of hosts and not verdicts. */
   readonly addedShards: number | undefined;
+  readonly histories: boolean;
   /** The time for which the table answers, in seconds since 1970; the newest if undefined. */
   readonly time: number | undefined;
   readonly profile: Profile;
@@ -83,9 +84,9 @@ export class ColumnJudge {
     };
   }
 
-  /** The memory for the offsets, at the beginning, and the URLs right after them. */
-  columnMemory(count: number, urlBytes: number): Uint8Array {
-    const bytes = columnBytes(count, urlBytes);
+  /** The memory for the times, if URLs have them, then the offsets, and the URLs after them. */
+  columnMemory(count: number, urlBytes: number, timed: boolean): Uint8Array {
+    const bytes = columnBytes(count, urlBytes, timed);
     return this.#session.input(bytes).subarray(0, bytes);
   }
 
@@ -93,11 +94,13 @@ export class ColumnJudge {
    * Judges the URLs that lie in the last `columnMemory`.
    *
    * @returns the frame of the answer
-   * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs
+   * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs, or the
+   *   table has no histories, or one time, and the URLs have times
    */
-  judge({ agents: names, explain, warn, count }: Request): Buffer {
+  judge({ agents: names, explain, warn, timed, count }: Request): Buffer {
+    if (timed) this.#checkTimes();
     const parse = (): Agent[] => this.#parseAgents(names);
-    const asked = this.#session.askColumn(names, parse, explain, this.#target);
+    const asked = this.#session.askColumn(names, parse, { explain, timed }, this.#target);
     const agents = asked.agents.length;
     if (count * agents > MAX_VERDICTS) {
       throw new RobotsFilterError(
@@ -108,6 +111,16 @@ export class ColumnJudge {
     const answer = frame(KIND_VERDICTS, this.#columns(asked, count, explain));
     const warned = warn ? this.#warning(asked) : undefined;
     return warned === undefined ? answer : Buffer.concat([warned, answer]);
+  }
+
+  /** @throws RobotsFilterError `usage` if the table does not answer for the times of URLs */
+  #checkTimes(): void {
+    const { time, addedShards, histories } = this.#served;
+    if (histories && time === undefined && addedShards === undefined) return;
+    const remedy = histories
+      ? 'it was opened for one time. Open it without that'
+      : 'it has no histories. Compile it with --history';
+    throw new RobotsFilterError('usage', `the URLs have times, and the table has not: ${remedy}`);
   }
 
   /** The columns of the answer; or the shards of hosts, a word for each URL. */

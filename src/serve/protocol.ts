@@ -20,7 +20,7 @@ export const GREETING_BYTES = 8;
 
 // ---- The server's greeting: MAGIC, the version, the length of a JSON object, the object
 
-// ---- Request: this header, the agents (JSON, padded with zeros), the offsets, the URLs
+// ---- Request: this header, the agents (JSON, padded with zeros), the times, the offsets, the URLs
 
 const REQUEST_KIND = 0;
 const REQUEST_FLAGS = 4;
@@ -32,6 +32,9 @@ const REQUEST_COUNT = 12;
 const REQUEST_URL_BYTES = 16;
 const REQUEST_BYTES = 20;
 
+/** Bytes of a time: seconds since 1970, or 0xffffffff for none. */
+const TIME_BYTES = 4;
+
 /** The agents are padded to a multiple of this. */
 const ALIGNMENT = 4;
 
@@ -41,6 +44,8 @@ const KIND_JUDGE = 1;
 const FLAG_EXPLAIN = 1;
 /** A warning about the agents is wanted before the answer. */
 const FLAG_WARN = 2;
+/** Each URL has its own time: the times come before the offsets. */
+const FLAG_TIMES = 4;
 
 // ---- Answer: this header, then for VERDICTS the columns, for REFUSAL a message in UTF-8
 
@@ -154,6 +159,8 @@ export interface Request {
   readonly explain: boolean;
   /** Whether a warning about the agents is wanted. */
   readonly warn: boolean;
+  /** Whether each URL has its own time. */
+  readonly timed: boolean;
   /** Number of URLs. */
   readonly count: number;
   readonly urlBytes: number;
@@ -163,12 +170,13 @@ export interface Request {
  * Reads a request; undefined at the end of the input. Nothing is allocated before the header is
  * found within its limits.
  *
- * @param columnMemory returns the memory for the offsets and, right after them, the URLs
+ * @param columnMemory returns the memory for the times if there are any, the offsets and, right
+ *   after them, the URLs
  * @throws RobotsFilterError `input` for a frame that is none
  */
 export function readRequest(
   input: number,
-  columnMemory: (count: number, urlBytes: number) => Uint8Array,
+  columnMemory: (count: number, urlBytes: number, timed: boolean) => Uint8Array,
 ): Request | undefined {
   const header = Buffer.alloc(REQUEST_BYTES);
   if (!beginFrame(input, header, 'the header of a request')) return undefined;
@@ -177,12 +185,13 @@ export function readRequest(
     throw refusedFrame(`a request of kind ${word(REQUEST_KIND)}`, `The only kind is ${KIND_JUDGE}`);
   }
   const flags = word(REQUEST_FLAGS);
-  if ((flags & ~(FLAG_EXPLAIN | FLAG_WARN)) !== 0) {
+  if ((flags & ~(FLAG_EXPLAIN | FLAG_WARN | FLAG_TIMES)) !== 0) {
     throw refusedFrame(
       `a request with flags ${flags}`,
-      `The flags are ${FLAG_EXPLAIN} and ${FLAG_WARN}`,
+      `The flags are ${FLAG_EXPLAIN}, ${FLAG_WARN} and ${FLAG_TIMES}`,
     );
   }
+  const timed = (flags & FLAG_TIMES) !== 0;
   const agentsBytes = word(REQUEST_AGENTS);
   const count = word(REQUEST_COUNT);
   const urlBytes = word(REQUEST_URL_BYTES);
@@ -191,21 +200,28 @@ export function readRequest(
   checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
   const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
   readPart(input, agents, 'the agents of a request');
-  const column = columnMemory(count, urlBytes);
+  const column = columnMemory(count, urlBytes, timed);
   readPart(input, column, 'the URLs of a request');
-  rebaseOffsets(new Uint32Array(column.buffer, column.byteOffset, count + 1), urlBytes);
+  const offsetsAt = column.byteOffset + timeBytes(count, timed);
+  rebaseOffsets(new Uint32Array(column.buffer, offsetsAt, count + 1), urlBytes);
   return {
     agents: agents.toString('utf8', 0, agentsBytes),
     explain: (flags & FLAG_EXPLAIN) !== 0,
     warn: (flags & FLAG_WARN) !== 0,
+    timed,
     count,
     urlBytes,
   };
 }
 
-/** Bytes of the offsets and the URLs. */
-export function columnBytes(count: number, urlBytes: number): number {
-  return OFFSET_BYTES * (count + 1) + urlBytes;
+/** Bytes of the times, the offsets and the URLs. */
+export function columnBytes(count: number, urlBytes: number, timed: boolean): number {
+  return timeBytes(count, timed) + OFFSET_BYTES * (count + 1) + urlBytes;
+}
+
+/** Bytes of the times: a word for each URL. */
+function timeBytes(count: number, timed: boolean): number {
+  return timed ? TIME_BYTES * count : 0;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { docsPage, RobotsFilterError } from '../base/errors.js';
-import type { TableMemory } from '../judge/table-memory.js';
+import { hasHistories, type TableMemory } from '../judge/table-memory.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
 import { Threads } from '../workers/pool.js';
@@ -59,13 +59,15 @@ function readGreeting(): boolean {
   );
 }
 
-function writeGreeting({ header }: TableMemory, { version }: ServeSettings): void {
+function writeGreeting(table: TableMemory, { version }: ServeSettings): void {
+  const { header } = table;
   const facts = {
     program: version,
     profile: header.profile,
     hosts: header.hosts,
     rules: header.rules,
     checksum: checksumText(header.checksum),
+    histories: hasHistories(table),
     verdicts: VERDICTS,
     reasons: REASONS,
     limits: LIMITS,
@@ -106,6 +108,7 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
     tables: served.map(({ table, header }) => ({ table, bytes: header.length })),
     addedShards: settings.addedShards,
     time: table.time,
+    histories: hasHistories(table),
     profile: header.profile,
     agents: settings.agents,
     turns: new Turns().buffer,

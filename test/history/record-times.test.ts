@@ -160,6 +160,15 @@ describe('the times of records', () => {
         { agents, timeField: 't' },
       );
       expect(got.length).toBe(asked.length);
+      const urls = asked.map(({ host, path }) => `https://${host}${path}`);
+      const at = asked.map(({ seconds }) => 1000 * seconds + 999);
+      const listed = table.verdicts(urls, 'bot', { at });
+      expect(listed).toEqual(got.map((record) => saidOf(record, 'bot', 'verdict')));
+      const [first = '', time = 0] = [urls[0], at[0]];
+      expect(table.verdict(first, 'bot', { at: new Date(time) }).verdict).toBe(listed[0]);
+      expect(table.at(time).verdict(first, 'bot')).toEqual(
+        table.verdict(first, 'bot', { at: time }),
+      );
       for (const [index, { host, path, files, seconds, isEdge }] of asked.entries()) {
         const record = got[index] as Record<string, unknown>;
         const url = `https://${host}${path}`;
@@ -245,5 +254,13 @@ describe('the times of records', () => {
     );
     expect(refusal(table.at(1e12), { inForce: 'ever' })).toThrow('than table.at');
     expect(refusal(table, { input: 'ndjson', timeField: 'url' })).toThrow('name the same member');
+    const urls = ['https://a.example/'];
+    expect(() => table.verdicts(urls, '*', { at: [1, 2] })).toThrow('2 times for 1 URLs');
+    expect(() => table.verdicts(urls, '*', { at: ['2024'] as never })).toThrow(
+      "the time is '2024'",
+    );
+    expect(() => table.verdict('x', '*', { at: Number.NaN })).toThrow('the time is NaN');
+    const undated = Table.from(plain.build());
+    expect(() => undated.verdicts(urls, '*', { at: 1 })).toThrow('has no histories');
   });
 });

@@ -79,9 +79,11 @@ const CALLS: Readonly<Record<string, Call>> = {
     needed: 1,
   },
   'Table.prototype.verdicts': {
-    run: (urls, agent) => table.verdicts(urls, agent),
-    args: [[URL_OF_TABLE], 'a'],
+    run: (urls, agent, options) => table.verdicts(urls, agent, options),
+    args: [[URL_OF_TABLE], 'a', {}],
     needed: 2,
+    options: 2,
+    wrongOptions: [{ at: '2024' }, { at: [1, 2] }, { at: Number.NaN }],
   },
   'Table.prototype.filter': {
     run: (items, agent, options) => table.filter(items, agent, options),
@@ -160,6 +162,9 @@ const CALLS: Readonly<Record<string, Call>> = {
       { strict: 0 },
       { urlField: '' },
       { urlField: [] },
+      { timeField: '' },
+      { timeField: 'time', inForce: 'ever' },
+      { inForce: 'at' },
       { verdictField: 1 },
       { threads: 1.5 },
       { maxLineBytes: -1 },

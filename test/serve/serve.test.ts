@@ -205,7 +205,8 @@ describe('robots-filter serve', () => {
 describe('a request', () => {
   const header = (...rest: readonly number[]): Buffer => words(1, 0, ...rest);
   it.each([
-    ['another flag', [words(1, 4, 0, 0, 0)], 'flags 4'],
+    ['another flag', [words(1, 8, 0, 0, 0)], 'flags 8'],
+    ['truncated times', [words(1, 4, 0, 2, 4), words(9)], 'the URLs of a request'],
     ['too many agents', [header(0xffffffff, 0, 0)], '4294967295 bytes of agents'],
     ['one byte of agents too many', [header(65_537, 0, 0)], '65537 bytes of agents'],
     ['too many URLs', [header(0, 65_537, 0)], '65537 URLs. Send at most 65536'],
@@ -225,7 +226,7 @@ describe('a request', () => {
     onTestFinished(() => closeSync(descriptor));
     let taken = 0;
     const memory = (count: number, urlBytes: number) => {
-      taken = columnBytes(count, urlBytes);
+      taken = columnBytes(count, urlBytes, false);
       return new Uint8Array(taken);
     };
     expect(() => readRequest(descriptor, memory)).toThrow(message);
@@ -249,13 +250,14 @@ describe('a column', () => {
         memory: arena.memory,
         tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
         addedShards: undefined,
+        histories: false,
         time: undefined,
         profile,
         agents: ['*'],
       });
       const values = urls.map((url) => Buffer.from(url, 'latin1'));
       const urlBytes = values.reduce((sum, { length }) => sum + length, 0);
-      const column = judge.columnMemory(values.length, urlBytes);
+      const column = judge.columnMemory(values.length, urlBytes, false);
       let at = 0;
       const offsets = [0, ...values.map(({ length }) => (at += length))];
       column.set(Buffer.concat([words(...offsets), ...values]));
@@ -266,6 +268,7 @@ describe('a column', () => {
         agents: JSON.stringify(names.map((name) => name.split('>'))),
         explain: true,
         warn: false,
+        timed: false,
         count: values.length,
         urlBytes,
       });
@@ -285,12 +288,81 @@ describe('a column', () => {
     }
   });
 
+  it('of URLs with times has the verdicts of those times', () => {
+    const builder = new TableBuilder({ history: true });
+    const bodies = ['Disallow: /a', 'Disallow: /b', 'Disallow: /'];
+    for (const [index, rule] of bodies.entries()) {
+      builder.add('h.example', `User-agent: *\n${rule}\n`, { date: 1e12 + 1e6 * index });
+    }
+    const opened = Table.from(builder.build());
+    const { arena, header } = tableMemory(opened);
+    const served = {
+      memory: arena.memory,
+      tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
+      addedShards: undefined,
+      histories: true,
+      time: undefined,
+      profile: 'rfc9309',
+      agents: ['*'],
+    } as const;
+    const judge = new ColumnJudge(served);
+    const random = new Random(4704);
+    // With and without times in turn, and as many that the memory moves.
+    for (const [turn, count] of [3, 500, 30_000, 7, 1].entries()) {
+      const timed = turn !== 3;
+      const urls = Array.from(
+        { length: count },
+        () => `https://h.example/${random.pick(['a', 'b'])}`,
+      );
+      const times = urls.map(() =>
+        random.chance(0.1)
+          ? 0xffff_ffff
+          : 999_999_999 + 1000 * random.between(0, 2) + random.between(0, 2),
+      );
+      const values = urls.map((url) => Buffer.from(url));
+      const urlBytes = values.reduce((sum, { length }) => sum + length, 0);
+      let at = 0;
+      const offsets = [0, ...values.map(({ length }) => (at += length))];
+      const column = judge.columnMemory(count, urlBytes, timed);
+      column.set(Buffer.concat([words(...(timed ? times : []), ...offsets), ...values]));
+      const agents = '["bot","*"]';
+      const request = { agents, explain: random.chance(0.5), warn: false, timed, count, urlBytes };
+      const frame = judge.judge(request);
+      for (const [index, url] of urls.entries()) {
+        const time = times[index] as number;
+        const isTimeless = timed && time === 0xffff_ffff;
+        const options = timed && !isTimeless ? { at: 1000 * time } : {};
+        const expected = isTimeless ? 'invalid' : opened.verdict(url, 'bot', options).verdict;
+        for (const place of [8 + index, 8 + count + index]) {
+          expect(VERDICTS[frame[place] as number], `${url} at ${time}`).toBe(expected);
+        }
+      }
+      const asked = { at: times.map((time) => 1000 * time) };
+      if (timed) {
+        expect(opened.verdicts(urls, 'bot', asked)).toEqual(
+          urls.map(
+            (url, index) =>
+              opened.verdict(url, 'bot', { at: 1000 * (times[index] as number) }).verdict,
+          ),
+        );
+      }
+    }
+    expect(opened.verdict('https://h.example/a', 'bot').verdict).toBe('deny');
+    expect(opened.verdicts(['https://h.example/c\n'], 'bot', { at: [1e12] })).toEqual(['allow']);
+    const timed = { agents: '[]', explain: false, warn: false, timed: true, count: 0, urlBytes: 0 };
+    expect(() => new ColumnJudge({ ...served, histories: false }).judge(timed)).toThrow(
+      'no histories',
+    );
+    expect(() => new ColumnJudge({ ...served, time: 5 }).judge(timed)).toThrow('for one time');
+  });
+
   it('of any size finds its memory', () => {
     const { arena, header } = tableMemory(Table.from(table));
     const judge = new ColumnJudge({
       memory: arena.memory,
       tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
+      histories: false,
       time: undefined,
       profile: 'rfc9309',
       agents: ['*'],
@@ -305,13 +377,20 @@ describe('a column', () => {
       LIMITS.urlBytes,
       LIMITS.requestUrlBytes,
     ]) {
-      const column = judge.columnMemory(1, bytes);
-      expect(column).toHaveLength(columnBytes(1, bytes));
+      const column = judge.columnMemory(1, bytes, false);
+      expect(column).toHaveLength(columnBytes(1, bytes, false));
       column.set(words(0, bytes));
       column.fill(0x78, 8);
       column.set(Buffer.from(start), 8);
       const agents = '["GPTBot"]';
-      const frame = judge.judge({ agents, explain: true, warn: false, count: 1, urlBytes: bytes });
+      const frame = judge.judge({
+        agents,
+        explain: true,
+        warn: false,
+        timed: false,
+        count: 1,
+        urlBytes: bytes,
+      });
       const isLong = bytes > LIMITS.urlBytes;
       expect([VERDICTS[frame[8] as number], REASONS[frame[9] as number]]).toEqual(
         isLong ? ['invalid', 'line-too-long'] : ['deny', 'rule'],

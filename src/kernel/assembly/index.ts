@@ -5,7 +5,7 @@
  * worker block. What compiles needs a memory of its own, and adds to it: kernel/compile-layout.ts.
  */
 
-import { BLOCK_BYTES, PRIME_1, PRIME_2, TURN } from '../layout';
+import { BLOCK_BYTES, PRIME_1, PRIME_2, QUERY_TIMED, TURN } from '../layout';
 import { decide } from './decide';
 import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
@@ -42,6 +42,7 @@ export function decideUrl(
   line.url = url;
   line.urlEnd = end;
   line.owned = 0;
+  if ((query.flags & QUERY_TIMED) !== 0) line.time = load<u32>(query.times);
   scratch = resolve(query, line, worker.hosts, scratch);
   lookUp(query, worker, 1);
   decide(line.query, worker, line, scratch);

@@ -53,7 +53,7 @@ const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
 
 /** For which time URLs are judged. */
 export interface TableTimeOptions {
-  /** A date, or milliseconds since 1970; needs a table with histories. Default: that of the table. */
+  /** A date, or milliseconds since 1970; needs a table with histories. Default: the table's. */
   readonly at?: Date | number | undefined;
 }
 

@@ -376,3 +376,59 @@ describe('--in-force', () => {
     expect(stderr).toContain('which have no times: --time-field has no effect');
   });
 });
+
+describe('check --history', () => {
+  test.each([[''], ['--shards 3 ']])('shows each robots.txt of a URL (%s)', async (shards) => {
+    const it = await compiled(`${shards}-o h.table`);
+    const words = 'check --history h.table * https://a.example/old http://a.example/x';
+    const { code, text, stderr } = await it.run(words);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(lines(text)).toEqual([
+      'deny\thttps://a.example/old\t2024-01-01T00:00:00Z\t2024-06-01T00:00:00Z\trule\t2\tDisallow: /old\t*\trobots.ndjson:1',
+      'allow\thttps://a.example/old\t2024-06-01T00:00:00Z\t2025-01-01T12:00:00Z\tunavailable',
+      'deny\thttps://a.example/old\t2025-01-01T12:00:00Z\t\trule\t2\tDisallow: /\t*\trobots.ndjson:3',
+      'allow\thttp://a.example/x\t2024-01-01T00:00:00Z\t2024-06-01T00:00:00Z\tno-rule',
+      'allow\thttp://a.example/x\t2024-06-01T00:00:00Z\t2025-01-01T12:00:00Z\tunavailable',
+      'deny\thttp://a.example/x\t2025-01-01T12:00:00Z\t\trule\t2\tDisallow: /\t*\trobots.ndjson:3',
+    ]);
+    const allowed = await it.run(
+      'check --history --json h.table * -',
+      'https://b.example/y\nhttps://c.example/\n',
+    );
+    expect(allowed.code).toBe(1);
+    expect(lines(allowed.text).map((line) => JSON.parse(line))).toEqual([
+      {
+        url: 'https://b.example/y',
+        verdict: 'allow',
+        since: '2024-06-01T00:00:00Z',
+        until: null,
+        reason: 'no-rule',
+        rule: null,
+      },
+      {
+        url: 'https://c.example/',
+        verdict: 'unknown',
+        since: null,
+        until: null,
+        reason: 'unknown-host',
+        rule: null,
+      },
+    ]);
+    expect((await it.run('check --history h.table * https://b.example/y')).code).toBe(0);
+  });
+
+  test.each([
+    ['robots.ndjson * https://a.example/', 'robots.ndjson is no table'],
+    ['plain.table * https://a.example/', 'plain.table has no histories'],
+    ['h.table * /x', '/x is no http, https or ftp URL'],
+    ['h.table A,B https://a.example/', 'check takes one agent'],
+    ['h.table * https://a.example/ --max-robots-bytes 600000', 'has no effect on a table'],
+    ['h.table * https://a.example/ --profile google', 'compiled with --profile rfc9309'],
+  ])('refuses %s', async (words, message) => {
+    const it = await compiled();
+    await it.run('compile -q --robots-dir robots.ndjson -o plain.table');
+    const { code, stderr } = await it.run(`check --history ${words}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});

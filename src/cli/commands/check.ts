@@ -28,6 +28,7 @@ import { purposeOf } from './robots-source.js';
 
 export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
   readonly json?: boolean;
+  readonly history?: boolean;
 }
 
 const STANDARD_INPUT_DESCRIPTOR = 0;
@@ -60,8 +61,12 @@ export async function check(
         `robots-filter check ${printable(file)} ${printable(agent || 'GPTBot')} ${printable(urls.join(' '))}`,
     );
   }
-  const parsed = parseAgent(agent, profile);
   checkUrls(file, urls);
+  if (options.history === true) {
+    const { checkHistory } = await import('./check-history.js');
+    return checkHistory(file, agent, urls, options, diagnostics);
+  }
+  const parsed = parseAgent(agent, profile);
   await refuseFilesByHost(file, asked, urls);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);

@@ -91,13 +91,17 @@ Exit status:
 export const checkDefinition: CommandDefinition = {
   help: {
     description: 'Check URLs against one robots.txt, and tell which rule decides.',
-    usage: ['[options] <robots-file> <agent> <url...>'],
-    mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
+    usage: [
+      '[options] <robots-file> <agent> <url...>',
+      '--history [options] <table> <agent> <url...>',
+    ],
+    mainOptions: ['--profile', '--max-robots-bytes', '--history', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
       'robots-filter check robots.txt GPTBot - < urls.txt',
       "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
+      'robots-filter check --history h.table GPTBot https://example.com/private/',
     ],
     notes: `
 Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, separated by tabs. Warnings about the file's lines go to standard error.
@@ -118,6 +122,12 @@ Exit status:
   options: () => [
     shared.profile(),
     shared.maxRobotsBytes(),
+    describedOption(
+      'Robots.txt',
+      '--history',
+      'Ask a table with histories about each time of the URL.',
+      'A line for each robots.txt, oldest first, has VERDICT, URL, SINCE, UNTIL, REASON and, where a rule decided, LINE, RULE, AGENT and SOURCE. UNTIL is empty for the newest, which decides the exit status. The table must have been compiled with --history.',
+    ),
     shared.json(
       'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
     ),

@@ -17,7 +17,7 @@ import {
   archiveFilesOf,
   isArchiveName,
 } from './archives.js';
-import { DirectoryReader, schemeParts } from './directory.js';
+import { DirectoryReader, placeParts } from './directory.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import {
   close,
@@ -268,7 +268,7 @@ export function nestedParts(
 ): AsyncGenerator<PlaceNames | RecordPart | WarningEvent> {
   return nested.kind === 'records'
     ? nestedRecordParts(nested, names.access, columns)
-    : schemeParts(nested.place, names.access);
+    : placeParts(nested.place, names.access);
 }
 
 /** The parts of a file of records in a directory. */

@@ -7,6 +7,7 @@
 import { HYPHEN, UNDERSCORE, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { ARC_ADVICE } from '../files/unsupported-formats.js';
+import { timeOf } from '../kernel/times.js';
 import type { Authority } from '../protocol/authority.js';
 import { isArchiveName } from './archives.js';
 import { bodyLimit, type CacheOptions, type EntryEvent, type WarningEvent } from './entry.js';
@@ -88,7 +89,7 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
   const path = join(place.path, name);
   if (isDirectory) return directoryItem(path, name, place, context);
   if (recordFileOf(name) !== undefined) {
-    if (place.scheme !== undefined) return skipped(displayPath, 'too-deep', TOO_DEEP);
+    if (!isTop(place)) return skipped(displayPath, 'too-deep', TOO_DEEP);
     return { kind: 'records', path, displayPath, source: displayName(byteName) };
   }
   // Archives at the top are no longer among the names.
@@ -111,10 +112,16 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
   if (authority === undefined) return skipped(displayPath, 'not-a-host', NOT_A_HOST);
   if (authority.port === 0) return skipped(displayPath, 'not-a-host', PORT_0);
   const source = `${place.prefix}${name}`;
-  return itemOf(body, path, displayPath, { entry: { authority, source, status: undefined } });
+  const { date } = place;
+  return itemOf(body, path, displayPath, { entry: { authority, source, status: undefined, date } });
 }
 
-/** The item for the directory of a scheme, or of a host, whose robots.txt is read. */
+/** Whether a place is the robots directory itself. */
+function isTop({ prefix }: Place): boolean {
+  return prefix === '';
+}
+
+/** The item for the directory of a scheme, of a date, or of a host, whose robots.txt is read. */
 async function directoryItem(
   path: FilePath,
   name: string,
@@ -123,14 +130,19 @@ async function directoryItem(
 ): Promise<Item> {
   const displayPath = `${place.displayPath}/${displayName(name)}`;
   const scheme = place.scheme === undefined ? schemeOfName(name) : undefined;
+  const prefix = `${place.prefix}${name}/`;
   if (scheme !== undefined) {
-    return { kind: 'scheme', place: { path, displayPath, prefix: `${name}/`, scheme } };
+    return { kind: 'place', place: { ...place, path, displayPath, prefix, scheme } };
+  }
+  // Without the need for dates it may be a host: 20240501 is an address.
+  const date = isTop(place) && context.options.needsDates === true ? timeOf(name) : undefined;
+  if (date !== undefined) {
+    return { kind: 'place', place: { path, displayPath, prefix, scheme: undefined, date } };
   }
   const authority = authorityOfName(name, place.scheme);
   if (authority === undefined) return skipped(displayPath, 'not-a-host', NOT_A_HOST);
   if (authority.port === 0) return skipped(displayPath, 'not-a-host', PORT_0);
-  const prefix = `${place.prefix}${name}/`;
-  return readHostDirectory({ path, displayPath, authority, prefix }, context);
+  return readHostDirectory({ path, displayPath, authority, prefix, date: place.date }, context);
 }
 
 /** Reads a robots.txt that is too long to be read together with others. */
@@ -159,8 +171,8 @@ function* entryEvents({
   yield { kind: 'entry', entry };
 }
 
-/** The parts of the directory of a scheme. */
-export async function* schemeParts(
+/** The parts of the directory of a scheme or a date. */
+export async function* placeParts(
   place: Place,
   access: PlaceNames['access'],
 ): AsyncGenerator<PlaceNames | WarningEvent> {
@@ -198,7 +210,7 @@ export class DirectoryReader {
           yield* entryEvents(item);
           break;
         case 'records':
-        case 'scheme':
+        case 'place':
           yield item;
           break;
         case 'long': {
@@ -241,11 +253,13 @@ interface HostDirectory {
   readonly authority: Authority;
   /** The beginning of the sources of its entries: `https/example.com/`. */
   readonly prefix: string;
+  /** The date of its place. */
+  readonly date: number | undefined;
 }
 
 /** Reads the robots.txt of a host, the state of its last fetch, or both. */
 async function readHostDirectory(
-  { path, displayPath, authority, prefix }: HostDirectory,
+  { path, displayPath, authority, prefix, date }: HostDirectory,
   { access, options }: ReadContext,
 ): Promise<Item> {
   // The state is read first: a fetch replaces it last, so a new state never meets an old
@@ -272,7 +286,7 @@ async function readHostDirectory(
       : fetchedItem(authority, prefix, withoutCopy);
   }
   if (body.kind === 'directory') return skipped(robotsDisplayPath, 'not-a-file', NO_FILE);
-  const entry = { authority, source: `${prefix}${ROBOTS_TXT}`, status: undefined };
+  const entry = { authority, source: `${prefix}${ROBOTS_TXT}`, status: undefined, date };
   const pending: PendingEntry =
     state === undefined
       ? { entry }

@@ -77,8 +77,8 @@ export interface RecordFileItem {
   readonly source: string;
 }
 
-/** An item that has its own parts: a file of records, or the directory of a scheme. */
-export type Nested = RecordFileItem | { readonly kind: 'scheme'; readonly place: Place };
+/** An item that has its own parts: a file of records, or the directory of a scheme or a date. */
+export type Nested = RecordFileItem | { readonly kind: 'place'; readonly place: Place };
 
 /** A robots.txt that has been read. */
 export interface EntryItem {
@@ -139,16 +139,21 @@ const LISTING_BUFFER = 1024;
 const NO_BYTES =
   'this runtime lists no names as bytes (Bun does not). Run it under Node, or give a file of records';
 
-/** A directory whose names are hosts: the robots directory, or the directory of a scheme in it. */
+/**
+ * A directory whose names are hosts: the robots directory, or the directory of a scheme or a date
+ * in it.
+ */
 export interface Place {
   /** The path for reading. */
   readonly path: FilePath;
   /** The path for messages. */
   readonly displayPath: string;
-  /** The beginning of the sources of its entries: empty, or `https/`. */
+  /** The beginning of the sources of its entries: empty at the top, or `https/`. */
   readonly prefix: string;
-  /** The scheme; `undefined` for the robots directory itself. */
+  /** The scheme for which it is named, or a directory around it. */
   readonly scheme: Scheme | undefined;
+  /** The date for which it is named, or a directory around it, in milliseconds since 1970. */
+  readonly date?: number | undefined;
 }
 
 /** The path of a name in a directory. */
@@ -214,6 +219,7 @@ export function* splitNames(
  *     HOST.robots.txt          example.com.robots.txt
  *     HOST/robots.txt          example.com/robots.txt
  *     SCHEME/…                 https/example.com/robots.txt; any of the above in http, https or ftp
+ *     DATE/…                   2024-05-01/example.com; any of the above, if dates are needed
  *     *.ndjson, *.ndjson.gz    robots.txt files of many hosts, at the top only: record-files.ts
  *
  * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address, `-` may stand for

@@ -271,8 +271,10 @@ describe('a history is refused', () => {
     it.write('some/a.example', 'User-agent: *\nDisallow: /\n');
     const none = await it.run('compile --history --robots-dir some -o no.table');
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain('some: no robots.txt has a date, and --history needs dates');
-    expect(none.stderr).toContain('NDJSON records with a member "fetched"; from Parquet none are');
+    expect(none.stderr).toContain('some: no robots.txt has a date, and a history needs dates');
+    expect(none.stderr).toContain(
+      'NDJSON records with a member "fetched", and directories that are named by a date: 2024-05-01/HOST; from Parquet none are',
+    );
     expect(it.names()).not.toContain('no.table');
     for (const shards of ['', '--shards 2 ']) {
       const args = `compile --history --robots-dir some --robots-dir robots.ndjson ${shards}-o t`;
@@ -431,7 +433,7 @@ describe('a record with a date that cannot be used', () => {
       const warnings = lines(stderr).filter((each) => each.includes('warning'));
       expect(warnings).toEqual([
         `robots-filter: warning: bad.ndjson:2: ${message}; left out, because --history needs a date.`,
-        expect.stringContaining('1 robots.txt file of 2 in bad.ndjson left out by --history'),
+        expect.stringContaining('1 robots.txt file of 2 in bad.ndjson left out of the history'),
       ]);
       expect(await verdictsAt(it, '2100-01-01')).toBe('unknown unknown allow');
     }
@@ -461,5 +463,60 @@ describe('a record with a date that cannot be used', () => {
     const both = '--robots-dir robots.ndjson --robots-dir bad.ndjson';
     const { stderr } = await it.run(`compile --history ${both} -o h.table`);
     expect(stderr).toContain('the first 10 of them above: 25 bad-date');
+  });
+});
+
+describe('directories that are named by dates', () => {
+  test.each([[''], ['--shards 2 ']])('give their files dates (%s)', async (shards) => {
+    const it = workplace();
+    const rules = (path: string): string => `User-agent: *\nDisallow: ${path}\n`;
+    it.write('all/2024-01-01/a.example', rules('/old'));
+    it.write('all/20240601/https/a.example/robots.txt', rules('/new'));
+    it.write('all/2025-01-01T12:00:00Z/a.example.txt', rules('/'));
+    it.write('all/2025-01-01T12:00:00Z/b.example/robots.txt', rules('/'));
+    it.write('all/2024-01-01/https/b.example/robots.txt', rules('/x'));
+    // A date of its own counts: that of a record, and of a fetch.
+    it.write(
+      'all/own.ndjson',
+      `${JSON.stringify({ host: 'c.example', fetched: '2023-01-01', robots: rules('/') })}\n`,
+    );
+    it.write('all/2024-01-01/records.ndjson', '');
+    const command = `compile --history --robots-dir all ${shards}-o h.table`;
+    const { code, stderr } = await it.run(command);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      '2024-01-01/records.ndjson: Files of records and archives are read at the top',
+    );
+    const history = async (host: string): Promise<string[]> =>
+      lines((await it.run(`inspect h.table ${host} --history --json`)).text)
+        .map((line) => JSON.parse(line))
+        .map(({ schemes, since, source }) => `${schemes} ${since} ${source}`);
+    expect(await history('a.example')).toEqual([
+      'http 2024-01-01T00:00:00Z 2024-01-01/a.example',
+      'http 2025-01-01T12:00:00Z 2025-01-01T12:00:00Z/a.example.txt',
+      'https 2024-01-01T00:00:00Z 2024-01-01/a.example',
+      'https 2024-06-01T00:00:00Z 20240601/https/a.example/robots.txt',
+    ]);
+    expect(await history('c.example')).toEqual(['http,https 2023-01-01T00:00:00Z own.ndjson:1']);
+    const verdicts = async (date: string): Promise<string> => {
+      it.write('urls.txt', 'https://a.example/old\nhttp://a.example/old\nhttp://b.example/x\n');
+      const { text } = await it.run(
+        `-q --table h.table --as-of ${date} --format verdicts urls.txt`,
+      );
+      return lines(text).join(' ');
+    };
+    expect(await verdicts('2024-05-31')).toBe('deny deny unknown');
+    expect(await verdicts('2024-06-01')).toBe('allow deny unknown');
+    expect(await verdicts('2025-01-01T12:00:00Z')).toBe('allow deny deny');
+  });
+
+  test('are directories of hosts without --history', async () => {
+    const it = workplace();
+    it.write('all/2024-01-01/a.example', 'User-agent: *\nDisallow: /\n');
+    it.write('all/20240601/robots.txt', 'User-agent: *\nDisallow: /\n');
+    const { code, stderr } = await it.run('compile --robots-dir all -o h.table');
+    expect(code).toBe(0);
+    expect(stderr).toContain('all/2024-01-01: A directory without a robots.txt; skipped');
+    expect(stderr).toContain('1 host');
   });
 });

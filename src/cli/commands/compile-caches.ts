@@ -35,6 +35,8 @@ type CachesOptions = RobotsOptions & {
   readonly records?: boolean;
   readonly history?: boolean;
   readonly fetch?: boolean;
+  readonly timeField?: readonly string[];
+  readonly inForce?: string;
   /** The only shard that is compiled. */
   readonly only?: number | 'manifest';
 };
@@ -139,21 +141,23 @@ function describeEmpty(
 function noteUndated(
   { files, undated }: { readonly files: number; readonly undated: number },
   paths: readonly string[],
-  { only }: CachesOptions,
+  { only, timeField, inForce }: CachesOptions,
   diagnostics: Diagnostics,
 ): void {
   if (undated === 0) return;
+  const asked =
+    timeField !== undefined ? '--time-field' : inForce === 'ever' ? '--in-force' : '--history';
   const where = paths.join(', ');
   const remedy =
-    'Captures of WARC files have dates, directories that robots-filter fetch wrote, and NDJSON records with a member "fetched"; from Parquet none are read';
+    'Captures of WARC files have dates, directories that robots-filter fetch wrote, NDJSON records with a member "fetched", and directories that are named by a date: 2024-05-01/HOST; from Parquet none are read';
   if (undated === files && only === undefined) {
     throw new RobotsFilterError(
       'input',
-      `${where}: no robots.txt has a date, and --history needs dates. ${remedy}. Leave --history out otherwise`,
+      `${where}: no robots.txt has a date, and a history needs dates. ${remedy}. Otherwise leave ${asked} out`,
     );
   }
   diagnostics.note(
-    `warning: ${formatCount(undated, 'robots.txt file')} of ${formatNumber(files)} in ${where} left out by --history, for lack of a date. ${remedy}`,
+    `warning: ${formatCount(undated, 'robots.txt file')} of ${formatNumber(files)} in ${where} left out of the history, for lack of a date. ${remedy}`,
   );
 }
 

@@ -33,6 +33,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--concurrency': '2',
   '--disable': 'everything-denied',
   '--enable': 'trailing-slash',
+  '--every': '30d',
   '--field': 'part',
   '--format': 'csv',
   ' --format': 'ndjson',

@@ -3,12 +3,20 @@
 import { printableJson } from '../../base/control-characters.js';
 import { replaceFile } from '../../files/replacement.js';
 import { labelledHosts } from '../../inspect/host-report.js';
-import { tableMemory } from '../../judge/table.js';
+import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
+import { hasHistories } from '../../judge/table-memory.js';
+import type { Agent } from '../../protocol/agent.js';
 import type { Authority } from '../../protocol/authority.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, usageError } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import { AUDIT_COLUMNS, type AuditFigures, HostAudit } from '../report/audit-figures.js';
+import {
+  HISTORY_COLUMNS,
+  HistoryAudit,
+  isTooFine,
+  type Period,
+} from '../report/history-figures.js';
 import { type HeldRows, openRows, type ReportFormat, withAgents } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
 import { noteEmptyList, readHosts } from './arguments.js';
@@ -24,6 +32,7 @@ import {
   checkProfile,
   checkRobotsSource,
   checkTime,
+  refuseEmptyTable,
   refuseSingleRobots,
 } from './robots-source.js';
 
@@ -33,6 +42,8 @@ export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
   readonly report?: string;
   readonly format?: ReportFormat;
+  readonly history?: boolean;
+  readonly every?: Period;
 }
 
 const NO_TIME =
@@ -52,6 +63,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     );
   }
   checkSpreadsheet(options);
+  checkHistory(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
   checkRobotsSource([], options, NO_TIME);
   await checkTime(robotsDir, options, 'Leave --as-of out');
@@ -72,6 +84,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   } else if (table.hosts > 0) {
     await noteUnnamedAgents(agents, named, options, diagnostics);
   }
+  if (options.history === true) return auditHistory(table, agents, asked, options, diagnostics);
   const about = {
     source: path ?? (robotsDir ?? []).join(', '),
     profile: table.profile,
@@ -123,9 +136,74 @@ async function openAudited(
     return compileWithRecords(robotsDir, options, tokens, diagnostics);
   }
   const hosts = asked && Array.from(asked.values(), ({ host }) => host);
+  if (options.history === true) {
+    const table = await openForHosts(path, hosts);
+    refuseEmptyTable(path, tableMemory(table).hosts, options, diagnostics);
+    if (!hasHistories(tableMemory(table))) {
+      throw usageError(
+        `${path} has no histories. Compile it with --history, or leave --history out`,
+      );
+    }
+    checkProfile(table.profile, path, profile);
+    return { table, named: undefined };
+  }
   const table = await openWithRecords(path, options, diagnostics, hosts);
   checkProfile(table.profile, path, profile);
   return { table, named: undefined };
+}
+
+/** @throws RobotsFilterError `usage` for options without effect on the audit of a history */
+function checkHistory({ history, every, only, report, format, asOf }: AuditOptions): void {
+  if (history !== true) {
+    if (every === undefined) return;
+    throw usageError('--every has no effect without --history. Add it, or leave --every out');
+  }
+  const idle = [
+    ['--only', only, 'shows hosts'],
+    ['--report', report, 'shows one time'],
+    ['--format html', format === 'html' || undefined, 'shows one time'],
+    ['--as-of', asOf, 'asks for one time'],
+  ] as const;
+  for (const [option, value, what] of idle) {
+    if (value === undefined) continue;
+    throw usageError(`${option} ${what}, and --history counts hosts at many. Leave one out`);
+  }
+}
+
+/** Prints for each agent and time how many hosts allow how much. */
+async function auditHistory(
+  table: Table,
+  agents: readonly Agent[],
+  asked: ReadonlyMap<string, Authority> | undefined,
+  { format = 'table', spreadsheet, every = 'month' }: AuditOptions,
+  diagnostics: Diagnostics,
+): Promise<number> {
+  const view = tableMemory(table).view.withUnknown();
+  const audit = new HistoryAudit(view, agents, table.profile === 'google');
+  let missing = 0;
+  for (const [, authorities] of labelledHosts(view, asked)) {
+    if (authorities.length === 0) missing++;
+    for (const [, authority] of authorities) audit.add(authority);
+  }
+  if (missing > 0) {
+    diagnostics.note(`warning: ${formatCount(missing, 'host')} of --hosts without a robots.txt`);
+  }
+  if (isTooFine(audit, every)) {
+    throw usageError(`--every ${every}d gives more than 100,000 times. Use more days`);
+  }
+  const names = agents.map(({ name }) => name);
+  const sink = await openRows(format, withAgents(HISTORY_COLUMNS, names), {
+    spreadsheet,
+    page: () => Promise.reject(new Error('a history has no page')),
+  });
+  for (const { time, agent, counts } of audit.figures(every)) {
+    if (sink.isClosed) return SUCCESS;
+    const { all, part, none, unknown } = counts;
+    sink.add({ cells: [time, agent, all, part, none, unknown] });
+    if (sink.isFull) await sink.write();
+  }
+  await sink.end();
+  return SUCCESS;
 }
 
 /** One line for each agent: how many hosts allow how much. */

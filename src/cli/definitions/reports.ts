@@ -13,8 +13,17 @@ import {
   once,
   ROWS_DETAIL,
   shared,
+  wholeNumber,
 } from '../options.js';
+import type { Period } from '../report/history-figures.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
+
+/** Parses a period: `month`, or a number of days, `30d`. */
+function period(text: string): Period {
+  if (text === 'month') return text;
+  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
+  throw new InvalidArgumentError('Give month, or a number of days such as 30d.');
+}
 
 export const auditDefinition: CommandDefinition = {
   help: {
@@ -70,6 +79,19 @@ Exit status:
       'Report only hosts that allow: all, part or none.',
       'all: the agent may fetch every URL. none: it may fetch nothing but /robots.txt. Both are proven from the rules. part: neither was proven. unknown: hosts of --hosts without a robots.txt.',
     ).choices(['all', 'part', 'none', 'unknown']),
+    describedOption(
+      'Robots.txt',
+      '--history',
+      'Count hosts through time, from all robots.txt files with dates.',
+      'A row has a time, an agent, and how many hosts then allowed all, part or none, or were unknown. A table must have been compiled with --history; robots.txt files of --robots-dir need dates.',
+      '    robots-filter audit --table history.table -a @ai-training --history --format csv',
+    ),
+    describedOption(
+      'Robots.txt',
+      '--every <period>',
+      'With --history: a row for each month (default), or every 30d.',
+      'month, or a number of days with d: 1d to 36500d.',
+    ).argParser(period),
     describedOption(
       'Output',
       '--format <format>',

@@ -105,6 +105,7 @@ const SEPARATE = [
   'timeOf',
   'readObject<*/UrlAndTime>',
   'versionFor',
+  'isTooOld',
   'joinFollowers',
   'decideByAll',
   'sinceOf',

@@ -64,6 +64,7 @@ const REASONS: readonly Reason[] = [
     'return-in-line',
     'before-first-capture',
     'no-time',
+    'no-recent-capture',
   ] as const),
 ];
 

@@ -350,6 +350,8 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly table?: string;
   readonly timeField?: readonly string[];
   readonly inForce?: 'at' | 'latest' | 'ever';
+  /** Number of days. */
+  readonly maxAge?: number;
   readonly verdictField?: string;
   readonly format?: OutputFormat | 'verdicts' | 'mask-ndjson';
   readonly outputHeader?: boolean;

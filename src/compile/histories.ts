@@ -14,12 +14,17 @@ const WORD_SOURCE_NUMBER = 4;
 export interface Version {
   /** From when on it is in force, in seconds since 1970. */
   readonly date: number;
+  /** When it was found for the last time: not before `date`, and before the next version. */
+  readonly confirmed: number;
   /** The number of the body, as in TablePart. */
   readonly body: number;
   /** Template and number of the source: see SourceTemplates. */
   readonly source: number;
   readonly sourceNumber: number;
 }
+
+/** A robots.txt that was found. */
+type Found = Omit<Version, 'confirmed'>;
 
 /**
  * All versions of all authorities, in the order in which they were added. They take 20 bytes each;
@@ -31,7 +36,7 @@ export class Histories {
   readonly #last = new Uint32List();
   #count = 0;
 
-  add(authority: number, { date, body, source, sourceNumber }: Version): void {
+  add(authority: number, { date, body, source, sourceNumber }: Found): void {
     const words = this.#words;
     words.push(this.#last.get(authority));
     words.push(date);
@@ -42,8 +47,8 @@ export class Histories {
   }
 
   /**
-   * The versions of an authority by rising date. Of several with one date the last one counts, and
-   * of neighbours with the same robots record the first.
+   * The versions of an authority by rising date. Of several with one date the last one counts;
+   * neighbours with the same robots record are one version, from the first to the last.
    *
    * @param others other authorities whose versions count too
    * @param overrides whether the others count only until the authority has its first version
@@ -69,19 +74,20 @@ export class Histories {
       }
     }
     added.sort((a, b) => a.date - b.date || b.order - a.order);
-    const versions: Version[] = [];
+    const versions: (Found & { confirmed: number })[] = [];
     let date: number | undefined;
     for (const version of added) {
       const isLater = version.date !== date;
       date = version.date;
       const before = versions.at(-1);
-      if (!isLater || (before && robotsOf(before.body) === robotsOf(version.body))) continue;
-      versions.push(version);
+      if (!isLater) continue;
+      if (before && robotsOf(before.body) === robotsOf(version.body)) before.confirmed = date;
+      else versions.push({ ...version, confirmed: date });
     }
     return versions;
   }
 
-  *#added(authority: number): Generator<Version & { readonly order: number }, undefined> {
+  *#added(authority: number): Generator<Found & { readonly order: number }, undefined> {
     for (let next = this.#last.get(authority); next > 0; next = this.#word(next, WORD_BEFORE)) {
       yield {
         order: next,

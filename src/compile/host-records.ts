@@ -24,6 +24,7 @@ import {
   SCHEME_HTTP,
   SCHEME_HTTPS,
   SOURCE_WITH_NUMBER,
+  VERSION_CONFIRMED,
 } from '../table/format.js';
 import { entryBytesOf } from '../table/places.js';
 import type { AuthoritySet, HostEntry, HostNames, SortedAuthorities } from './authority-set.js';
@@ -244,11 +245,12 @@ export class HostRecords {
       const versions = authorities.versions(each);
       out.setUint32(history, versions.length, true);
       let version = history + HISTORY_VERSIONS;
-      for (const { date, body, source, sourceNumber } of versions) {
+      for (const { date, confirmed, body, source, sourceNumber } of versions) {
         out.setUint32(version, date, true);
         const own = version + HISTORY_AUTHORITY;
         writeAuthority(own, authorities.robotsOf(body), source);
         out.setUint32(own + AUTHORITY_NUMBER, sourceNumber, true);
+        out.setUint32(own + VERSION_CONFIRMED, confirmed, true);
         version += HISTORY_VERSION_BYTES;
       }
       history = version;

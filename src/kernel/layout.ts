@@ -40,7 +40,8 @@ export const REASON_NESTED_TOO_DEEP = 14;
 export const REASON_RETURN_IN_LINE = 15;
 export const REASON_BEFORE_FIRST_CAPTURE = 16;
 export const REASON_NO_TIME = 17;
-export const REASONS = 18;
+export const REASON_NO_RECENT_CAPTURE = 18;
+export const REASONS = 19;
 export const REASON_BITS = 5;
 export const REASON_MASK = 31;
 export const OUTCOMES = VERDICTS << REASON_BITS;
@@ -213,8 +214,13 @@ export const QUERY_TIME_COLUMN = QUERY_TIME_FIELDS + WORD;
  * records have it. The host may change it between two inputs.
  */
 export const QUERY_TIMES = QUERY_TIME_COLUMN + WORD;
+/**
+ * Seconds after which a version that was not found again counts for nothing; LATEST for any number.
+ * Only for times: see QUERY_AT and QUERY_TIMED.
+ */
+export const QUERY_MAX_AGE = QUERY_TIMES + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_TIMES + WORD;
+export const QUERY_FRAGMENTS = QUERY_MAX_AGE + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;

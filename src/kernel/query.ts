@@ -86,6 +86,7 @@ import {
   QUERY_GOOGLE,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
+  QUERY_MAX_AGE,
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
@@ -406,6 +407,7 @@ export function encodeQuery(
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
   block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
   block.word(QUERY_AT, timed || ever === true ? 0 : (settings.at ?? LATEST));
+  block.word(QUERY_MAX_AGE, settings.maxAge ?? LATEST);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -516,6 +518,11 @@ export interface QuerySettings {
   readonly timed?: boolean;
   /** Whether every version of a robots.txt counts, and not that of one time. Default false. */
   readonly ever?: boolean | undefined;
+  /**
+   * Seconds after which a version that was not found again counts for nothing, less than LATEST.
+   * Only with times, for a table with histories. Default: any number.
+   */
+  readonly maxAge?: number | undefined;
   /** Whether explanations have the time from which the version was in force. Default false. */
   readonly dated?: boolean | undefined;
   /**

@@ -80,6 +80,11 @@ export interface FilterSettings {
   readonly timeField?: readonly string[] | undefined;
   /** Whether every version of a robots.txt counts. Default false. Only with histories. */
   readonly ever?: boolean;
+  /**
+   * Seconds after which a robots.txt that was not found again counts for nothing. Only with times.
+   * Default: any number.
+   */
+  readonly maxAge?: number | undefined;
   /** Whether explanations have the time from which the version was in force. Default false. */
   readonly dated?: boolean;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */

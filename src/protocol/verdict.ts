@@ -31,6 +31,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `return-in-line`: a carriage return inside a line of text, or outside quotes inside a row: the
  *   line is several lines.
  * - `before-first-capture`: at the time that was asked for, no robots.txt had been captured yet.
+ * - `no-recent-capture`: at the time that was asked for, the last capture was older than asked for.
  * - `no-time`: a record without a time that can be read at the time field.
  */
 export type Reason =
@@ -51,7 +52,8 @@ export type Reason =
   | 'nested-too-deep'
   | 'return-in-line'
   | 'before-first-capture'
-  | 'no-time';
+  | 'no-time'
+  | 'no-recent-capture';
 
 /** All reasons. The index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -73,10 +75,15 @@ export const REASONS: readonly Reason[] = [
   'return-in-line',
   'before-first-capture',
   'no-time',
+  'no-recent-capture',
 ];
 
 /** The reasons of URLs for which no robots.txt counts; their verdict is that on unknown hosts. */
-export const WITHOUT_ROBOTS: readonly Reason[] = ['unknown-host', 'before-first-capture'];
+export const WITHOUT_ROBOTS: readonly Reason[] = [
+  'unknown-host',
+  'before-first-capture',
+  'no-recent-capture',
+];
 
 /**
  * The result of requesting a robots.txt (RFC 9309 section 2.3.1).

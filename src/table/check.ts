@@ -36,6 +36,8 @@ import {
   TAIL_BYTES,
   TOKEN_ENTRY_BYTES,
   VERSION,
+  VERSION_UNREAD,
+  VERSION_WITHOUT_HISTORIES,
 } from './format.js';
 
 /** The sections in their order. */
@@ -82,7 +84,7 @@ const MIN_HOST_BYTES = 5;
 const FIXED_TOKENS = 2;
 
 const COMPILE_AGAIN = 'compile it again';
-const READ_VERSIONS = `v${OLDEST_VERSION} to v${VERSION}`;
+const READ_VERSIONS = `v${OLDEST_VERSION} to v${VERSION_WITHOUT_HISTORIES} and v${VERSION}`;
 /** The first version with a section of records. */
 const VERSION_WITH_RECORDS = 8;
 
@@ -127,7 +129,7 @@ export function checkBeginning(head: Uint8Array, size: number | undefined, name:
       `upgrade robots-filter, or ${COMPILE_AGAIN} with this build`,
     );
   }
-  if (version < OLDEST_VERSION) {
+  if (version < OLDEST_VERSION || version === VERSION_UNREAD) {
     throw refuse(
       `the table is older: got v${version}, this build reads ${READ_VERSIONS}`,
       COMPILE_AGAIN,

@@ -88,7 +88,8 @@
  *
  *       0  u32  their number, at least 1
  *       …  for each u32 time, in seconds since 1970, ascending; u32 robots record, which differs
- *          from the one before; u32 source; u32 number for the source
+ *          from the one before; u32 source; u32 number for the source; u32 the last time before the
+ *          next version at which the same was found
  *
  * An authority is identified by the offset of its field `robots record`; the byte before that
  * field is its form.
@@ -207,7 +208,9 @@
  *            line; number of the group, from 1, or 0 for none; text: the value
  */
 
-export const VERSION = 10;
+/** Version 10, which no release wrote, has histories of 16 bytes a version. */
+export const VERSION_UNREAD = 10;
+export const VERSION = 11;
 /** The version of tables without histories, which older builds can read. */
 export const VERSION_WITHOUT_HISTORIES = 9;
 /** The first version with the lanes of kernel/hashes.ts; those before have a CRC-32. */
@@ -306,9 +309,11 @@ export const ENTRY_BYTES_DATED = 24;
 
 /** Where the versions of a history begin. */
 export const HISTORY_VERSIONS = 4;
-export const HISTORY_VERSION_BYTES = 16;
+export const HISTORY_VERSION_BYTES = 20;
 /** Offset in a version of its robots record, from which on a version is as an authority. */
 export const HISTORY_AUTHORITY = 4;
+/** From the robots record on: when the version was found for the last time. */
+export const VERSION_CONFIRMED = 12;
 
 export const ACCESS_SUCCESSFUL = 0;
 export const ACCESS_UNAVAILABLE = 1;

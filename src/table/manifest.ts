@@ -2,7 +2,7 @@
 
 import { RobotsFilterError } from '../base/errors.js';
 import { PROFILES, type Profile } from '../protocol/verdict.js';
-import { OLDEST_VERSION, VERSION } from './format.js';
+import { OLDEST_VERSION, VERSION, VERSION_UNREAD } from './format.js';
 import { MAX_SHARDS } from './places.js';
 
 /** The name of the manifest in a directory of shards. */
@@ -127,7 +127,11 @@ export function parseManifest(text: string, name: string): Manifest {
       'upgrade robots-filter, or compile again with this build',
     );
   }
-  if (version !== MANIFEST_VERSION || tableVersion < OLDEST_VERSION) {
+  if (
+    version !== MANIFEST_VERSION ||
+    tableVersion < OLDEST_VERSION ||
+    tableVersion === VERSION_UNREAD
+  ) {
     throw refused(
       name,
       `written by an older version (manifest ${version}, tables ${tableVersion})`,

@@ -43,6 +43,7 @@ import {
   SOURCE_LIMIT,
   SOURCE_WITH_HOST,
   SOURCE_WITH_NUMBER,
+  VERSION_CONFIRMED,
   VERSION_WITHOUT_HISTORIES,
 } from '../table/format.js';
 import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
@@ -218,14 +219,18 @@ export class HostCheck {
   /** Checks the versions of a history; returns the robots record of the last. */
   #checkVersions(history: number, count: number, bytes: number): number {
     const table = this.#table;
-    let time = 0;
+    let confirmed = 0;
     let robots = 0;
     for (let index = 0; index < count; index++) {
       const version = history + HISTORY_VERSIONS + index * HISTORY_VERSION_BYTES;
       const own = version + HISTORY_AUTHORITY;
-      if (table.u32(version) <= time) throw this.#fault(version, 'the times do not ascend');
+      const time = table.u32(version);
+      if (time <= confirmed) throw this.#fault(version, 'the times do not ascend');
       if (table.u32(own) === robots) throw this.#fault(own, 'the version is that before it');
-      time = table.u32(version);
+      confirmed = table.u32(own + VERSION_CONFIRMED);
+      if (confirmed < time) {
+        throw this.#fault(own + VERSION_CONFIRMED, 'the version was found before it began');
+      }
       robots = table.u32(own);
       this.#checkFile(own, HOST_DATED, bytes);
     }

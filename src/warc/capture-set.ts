@@ -92,6 +92,11 @@ export interface CaptureFinding extends CapturePlace {
    * Otherwise the date of the last capture with a payload, or of the redirect.
    */
   readonly since: number;
+  /**
+   * In a history, when the robots.txt was captured for the last time while the finding was in
+   * force, or `since`.
+   */
+  readonly confirmed: number;
   /** The last URL of the redirects. */
   readonly target: string;
 }
@@ -243,11 +248,14 @@ export class CaptureSet {
       }
       const search = searchFrom(url, before);
       const finding = this.#findingOf(url, href, search);
+      const last = this.#captures.lastDate(url, before);
       before = search.since;
       if (finding === undefined) continue;
       const next = findings.at(-1);
-      if (next?.kind === finding.kind && next.body === finding.body) findings.pop();
-      findings.push(finding);
+      const isSame = next?.kind === finding.kind && next.body === finding.body;
+      if (isSame) findings.pop();
+      const confirmed = isSame ? next.confirmed : Math.max(last, finding.since);
+      findings.push({ ...finding, confirmed });
     }
     return findings.reverse();
   }
@@ -347,7 +355,11 @@ export class CaptureSet {
     }
   }
 
-  #findingOf(url: number, href: string, search: Search): CaptureFinding | undefined {
+  #findingOf(
+    url: number,
+    href: string,
+    search: Search,
+  ): Omit<CaptureFinding, 'confirmed'> | undefined {
     const { found, last } = this.#reach(url, search);
     const target = last === url ? href : this.#href(last);
     if (found !== undefined) {

@@ -151,6 +151,14 @@ export class Captures {
     return startOf(this.#steps, url);
   }
 
+  /** The date of the last capture of a URL that is older than a time; -Infinity if none is. */
+  lastDate(url: number, before: number): number {
+    this.#sort();
+    const place = this.#endOf(this.#all, url, before) - 1;
+    if (place < startOf(this.#all, url)) return Number.NEGATIVE_INFINITY;
+    return this.date(this.#all.numbers[place] as number);
+  }
+
   /** The place after the last capture of a URL that is older than a time. */
   end(url: number, before: number): number {
     this.#sort();

@@ -44,6 +44,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--hosts': 'hosts.txt',
   '--input': 'text',
   '--kind': 'sitemap',
+  '--max-age': '3d',
   '--max-line-bytes': '200',
   '--max-robots-bytes': '600000',
   '--max-warnings': '0',

@@ -6,6 +6,7 @@ import { parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer';
 import { describe, expect } from 'vitest';
 import { lines, test, type Workplace, workplace } from '../cli/command-line.js';
 import { Random } from '../random/random.js';
+import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 
 const ROBOTS = [
   { host: 'a.example', robots: 'User-agent: *\nDisallow: /old\n', fetched: '2024-01-01' },
@@ -428,6 +429,118 @@ describe('check --history', () => {
     const it = await compiled();
     await it.run('compile -q --robots-dir robots.ndjson -o plain.table');
     const { code, stderr } = await it.run(`check --history ${words}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('--max-age', () => {
+  const DAY = 86_400_000;
+  const START = Date.parse('2024-01-01T00:00:00Z');
+
+  test('counts from the last finding of the same rules', async () => {
+    const it = workplace();
+    const random = new Random(4706);
+    // Findings at random days; few bodies, so that many follow one of the same rules.
+    const found = Array.from({ length: 120 }, () => ({
+      host: `h${random.between(0, 5)}.example`,
+      at: START + DAY * random.between(0, 400) + 1000 * random.between(0, 1),
+      rule: random.pick(['/a', '/b']),
+    }));
+    const byHost = new Map<string, typeof found>();
+    for (const each of found) byHost.set(each.host, [...(byHost.get(each.host) ?? []), each]);
+    for (const [host, list] of byHost) {
+      byHost.set(
+        host,
+        [...new Map(list.map((each) => [each.at, each])).values()].sort((a, b) => a.at - b.at),
+      );
+    }
+    it.write(
+      'robots.ndjson',
+      ndjson(
+        [...byHost.values()].flat().map(({ host, at, rule }) => ({
+          host,
+          robots: `User-agent: *\nDisallow: ${rule}\n`,
+          fetched: new Date(at).toISOString(),
+        })),
+      ),
+    );
+    await it.run('compile -q --history --robots-dir robots.ndjson -o h.table');
+    const days = 20;
+    const asked = Array.from({ length: 2000 }, () => {
+      const { host, at } = random.pick(found);
+      const edge = random.pick([0, days * DAY]) + 1000 * random.between(-1, 1);
+      const time = random.chance(0.6) ? at + edge : START + DAY * random.between(-5, 450);
+      return { url: `https://${host}/a`, t: new Date(time).toISOString() };
+    });
+    it.write('input.ndjson', ndjson(asked));
+    const words = `-q --table h.table --time-field t --max-age ${days}d --explain --format text input.ndjson`;
+    const { code, text, stderr } = await it.run(words);
+    expect(code, stderr).toBe(0);
+    const rows = lines(text).map((line) => line.split('\t'));
+    const seen = { old: 0, fresh: 0, confirmed: 0, between: 0 };
+    for (const [index, { url, t }] of asked.entries()) {
+      const list = byHost.get(new URL(url).host) ?? [];
+      const time = Math.floor(Date.parse(t) / 1000) * 1000;
+      const place = list.findLastIndex(({ at }) => at <= time);
+      const last = list[place];
+      const isBetween = list[place + 1]?.rule === last?.rule;
+      let expected = 'before-first-capture';
+      if (last !== undefined) {
+        const isOld = !isBetween && time - last.at > days * DAY;
+        expected = isOld ? 'no-recent-capture' : last.rule === '/a' ? 'rule' : 'no-rule';
+        if (isOld) seen.old++;
+        else seen.fresh++;
+        if (isBetween && time - last.at > days * DAY) seen.between++;
+        if (!isOld && list[place - 1]?.rule === last.rule) seen.confirmed++;
+      }
+      expect(rows[index]?.[2], `${url} at ${t}`).toBe(expected);
+    }
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
+    const asOf = await it.run(
+      '-q --table h.table --as-of 2030-01-01 --max-age 9d --stats-by reason --format csv input.ndjson',
+    );
+    expect(lines(asOf.text)[1]).toBe('*,no-recent-capture,2000');
+    const allowed = await it.run(`${words} --unknown allow`);
+    expect(allowed.text).not.toMatch(/^unknown/m);
+  });
+
+  test.each([[''], ['--shards 2 ']])('counts captures that say the same (%s)', async (shards) => {
+    const it = workplace();
+    const capture = (date: string, path: string) =>
+      captureOf('https://a.example/robots.txt', responseOf(200, robotsOf(path)), { date });
+    it.write(
+      'a.warc',
+      Buffer.concat([
+        capture('2024-01-01T00:00:00Z', '/x'),
+        capture('2024-06-01T00:00:00Z', '/x'),
+        capture('2024-03-01T00:00:00Z', '/x'),
+        capture('2025-01-01T00:00:00Z', '/y'),
+      ]),
+    );
+    const compile = await it.run(`compile -q --history --robots-dir a.warc ${shards}-o h.table`);
+    expect(compile.code, compile.stderr).toBe(0);
+    const verified = await it.run('inspect h.table --verify');
+    expect(verified.code, verified.stderr).toBe(0);
+    const history = lines((await it.run('inspect h.table https://a.example --history')).text);
+    expect(history).toHaveLength(3);
+    const verdict = async (date: string): Promise<string> => {
+      const words = `-q --table h.table --as-of ${date} --max-age 30d --format verdicts -`;
+      return (await it.run(words, 'https://a.example/x\n')).text.trim();
+    };
+    expect(await verdict('2024-05-01')).toBe('deny');
+    expect(await verdict('2024-06-30')).toBe('deny');
+    expect(await verdict('2024-07-02')).toBe('unknown');
+    expect(await verdict('2025-01-02')).toBe('allow');
+  });
+
+  test.each([
+    ['--max-age 9d', 'needs a time, from which the age is counted'],
+    ['--max-age 9 --as-of 2024-01-01', 'Give a number of days, such as 90d'],
+    ['--max-age 9d --as-of 2024-01-01 --report r.json -o x', 'whatever the age'],
+  ])('is refused: %s', async (options, message) => {
+    const it = await compiled();
+    const { code, stderr } = await it.run(`--table h.table ${options}`, 'https://a.example/\n');
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

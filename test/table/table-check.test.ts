@@ -100,16 +100,16 @@ describe('a damaged table is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever its contents', () => {
-    const newer = forged(VERSION, 11);
+    const newer = forged(VERSION, 12);
     const expected =
-      'some.table: the table is newer: got v11, this build reads v7 to v10: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v12, this build reads v7 to v9 and v11: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
   });
 
   it('an older version, such as 6, in which an encoded byte was not yet `%XX`', () => {
     const message =
-      'some.table: the table is older: got v6, this build reads v7 to v10: compile it again';
+      'some.table: the table is older: got v6, this build reads v7 to v9 and v11: compile it again';
     expect(refusal(forged(VERSION, 6)).message).toBe(message);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });

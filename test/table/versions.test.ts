@@ -40,8 +40,8 @@ beforeAll(() => {
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 describe('versions of tables', () => {
-  it('are 7 to 10', () => {
-    expect([OLDEST_VERSION, VERSION]).toEqual([7, 10]);
+  it('are 7 to 9, and 11', () => {
+    expect([OLDEST_VERSION, VERSION]).toEqual([7, 11]);
   });
 
   it.each([
@@ -69,8 +69,9 @@ describe('versions of tables', () => {
   });
 
   it.each([
-    [6, 'the table is older: got v6, this build reads v7 to v10: compile it again'],
-    [11, 'the table is newer: got v11, this build reads v7 to v10: upgrade robots-filter'],
+    [6, 'the table is older: got v6, this build reads v7 to v9 and v11: compile it again'],
+    [10, 'the table is older: got v10, this build reads v7 to v9 and v11: compile it again'],
+    [12, 'the table is newer: got v12, this build reads v7 to v9 and v11: upgrade robots-filter'],
   ])('version %i is refused', async (version, message) => {
     const bytes = (await Table.open(VERSION_7)).bytes.slice();
     const view = new DataView(bytes.buffer);

@@ -601,6 +601,8 @@ describe('the entries of an archive with a history', () => {
       'a 5 Disallow: /5 a.warc',
       'a 6 404 b.warc.gz',
       'c 6 Disallow: /c b.warc.gz',
+      // It was captured once more.
+      'c 8 Disallow: /c b.warc.gz',
     ]);
     expect(warnings).toMatchObject([{ code: 'no-target' }]);
     expect(warnings[0]?.message).toContain('https://b/lost');

@@ -58,7 +58,7 @@ export async function checkFilterUsage(
  * @throws RobotsFilterError `usage`
  */
 function checkTimes(options: FilterOptions): void {
-  const { timeField, inForce, asOf, input, urlField } = options;
+  const { timeField, inForce, maxAge, asOf, input, urlField, report } = options;
   const hasTime = timeField !== undefined || asOf !== undefined;
   if (timeField !== undefined && asOf !== undefined) {
     throw usageError('--time-field and --as-of both say for which time to judge. Leave one out');
@@ -71,6 +71,16 @@ function checkTimes(options: FilterOptions): void {
   if (inForce !== undefined && inForce !== 'at' && hasTime) {
     const time = timeField === undefined ? '--as-of' : '--time-field';
     throw usageError(`--in-force ${inForce} asks for no time, and ${time} does. Leave one out`);
+  }
+  if (maxAge !== undefined && !hasTime) {
+    throw usageError(
+      '--max-age needs a time, from which the age is counted. Add --time-field NAME for that of each record, or --as-of DATE',
+    );
+  }
+  if (maxAge !== undefined && report !== undefined) {
+    throw usageError(
+      '--report counts hosts whatever the age of their robots.txt. Leave --max-age or --report out',
+    );
   }
   const option = timeField !== undefined ? '--time-field' : `--in-force ${inForce}`;
   if (timeField === undefined && inForce !== 'ever') return;

@@ -199,6 +199,9 @@ async function preferencesOf(
   return new RecordPreferences(table, agents, path ?? 'the table');
 }
 
+/** Seconds of a day. */
+const DAY_SECONDS = 86_400;
+
 function settingsOf(
   options: FilterOptions,
   agents: readonly Agent[],
@@ -215,6 +218,7 @@ function settingsOf(
     dated: options.explain === true && hasHistories(table),
     timeField: options.timeField,
     ever: options.inForce === 'ever',
+    maxAge: options.maxAge && DAY_SECONDS * options.maxAge,
     strict: options.strict ?? false,
     urlField: options.urlField,
     verdictField: options.verdictField,

@@ -104,6 +104,12 @@ export const filterDefinition: CommandDefinition = {
     ).choices(['at', 'latest', 'ever']),
     describedOption(
       'Verdicts',
+      '--max-age <days>',
+      'Count no robots.txt that was last found longer before: 90d.',
+      'With --time-field or --as-of: 1d to 36500d. A robots.txt that was found again with the same rules is as old as the last finding before the time, or not old if there is a finding after the time. Where the robots.txt is older, the verdict is unknown.',
+    ).argParser(days),
+    describedOption(
+      'Verdicts',
       '--explain',
       'Add the reason, and the rule with its line and file.',
       'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents. With histories, a column VERSION or a member "version" ("versions") has the time from which the robots.txt was in force.',
@@ -240,6 +246,12 @@ const strictOption = (): Option =>
     'Stop at the first invalid record with exit status 2.',
     'Without this option invalid records come out with the verdict invalid, and the first ten are named on standard error.',
   );
+
+/** Parses a number of days: `90d`. */
+function days(text: string): number {
+  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
+  throw new InvalidArgumentError('Give a number of days, such as 90d.');
+}
 
 /** The values of `--format`. */
 const FORMAT_CHOICES = Object.keys({

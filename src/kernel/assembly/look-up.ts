@@ -12,6 +12,7 @@ import {
   ROBOTS_ACCESS,
   ROBOTS_WIDE,
   TOKEN_ANY,
+  VERSION_CONFIRMED,
 } from '../../table/format';
 import {
   ALLOW,
@@ -26,6 +27,7 @@ import {
   REASON_BEFORE_FIRST_CAPTURE,
   REASON_BITS,
   REASON_NO_GROUP,
+  REASON_NO_RECENT_CAPTURE,
   REASON_NO_RULE,
   REASON_UNAVAILABLE,
   REASON_UNREACHABLE,
@@ -37,6 +39,7 @@ import {
 } from '../layout';
 import {
   findAuthority,
+  hasHistory,
   isRecordOf,
   isUnknown,
   newestKnown,
@@ -222,6 +225,11 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
     }
     const robots: usize = load<u32>(version);
     if (isUnknown(table, record, robots)) continue;
+    if (query.maxAge !== <u32>LATEST && isTooOld(query, line, authority, version)) {
+      const outcome = (query.unknown << REASON_BITS) | REASON_NO_RECENT_CAPTURE;
+      line.remembered = REMEMBERED_OUTCOME + outcome;
+      continue;
+    }
     line.authority = authority;
     line.version = version;
     line.robots = robots;
@@ -256,8 +264,23 @@ function findAuthorities(worker: Worker, open: usize, end: usize): usize {
 /** As `versionAt`, for the time of the query or of the line, or for all times. */
 function versionFor(query: Query, line: Line, table: usize, authority: usize): usize {
   if ((query.flags & QUERY_EVER) !== 0) return newestKnown(table, authority);
-  const isTimed = (query.flags & QUERY_TIMED) !== 0;
-  return versionAt(table, authority, isTimed ? line.time : query.at);
+  return versionAt(table, authority, timeFor(query, line));
+}
+
+/** The time for which a line is judged. */
+function timeFor(query: Query, line: Line): u32 {
+  return (query.flags & QUERY_TIMED) !== 0 ? line.time : query.at;
+}
+
+/**
+ * Whether the version of a line was found for the last time longer ago than the query permits. If
+ * it was found again after the line's time, it is not old.
+ */
+function isTooOld(query: Query, line: Line, authority: usize, version: usize): bool {
+  if (!hasHistory(authority) || version === authority) return false;
+  const time = timeFor(query, line);
+  const confirmed = load<u32>(version, VERSION_CONFIRMED);
+  return time > confirmed && time - confirmed > query.maxAge;
 }
 
 /**

@@ -197,6 +197,7 @@ export class Query {
   timeFields: usize;
   timeColumn: i32;
   times: usize;
+  maxAge: u32;
 }
 
 /** AGENT_… */

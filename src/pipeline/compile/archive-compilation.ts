@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
+import { secondsOf } from '../../compile/compiled-robots.js';
 import type { PartMerger } from '../../compile/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
 import { BODY_UNAVAILABLE, BODY_UNKNOWN, BODY_UNREACHABLE } from '../../compile/table-part.js';
@@ -78,6 +79,7 @@ export class ArchiveCompilation {
   readonly #contents: ArchiveTarget;
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
+  readonly #hasHistory: boolean;
   readonly #filter: UrlFilter;
   /** URLs of targets whose captures are all known. */
   readonly #complete = new Set<string>();
@@ -92,6 +94,7 @@ export class ArchiveCompilation {
     this.#sources = files.map(({ source }) => source);
     this.#namedIn = [...files.keys()];
     this.#contents = contents;
+    this.#hasHistory = history;
     this.#onWarning = onWarning;
     this.#captures = new CaptureSet(
       contents.key,
@@ -225,12 +228,16 @@ export class ArchiveCompilation {
     this.#warnOfCount('too-many-versions', this.#captures.shortened, SHORTENED);
   }
 
-  #addEntry({ url, body, bodyBytes, file, offset, since }: CaptureFinding): void {
+  #addEntry({ url, body, bodyBytes, file, offset, since, confirmed }: CaptureFinding): void {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
     const source = `${this.#sources[file]}:${offset}`;
     this.#contents.addEntry(authority, { body, bodyBytes, source, date: since });
+    // One more file of the same body tells until when it was found.
+    if (this.#hasHistory && secondsOf(confirmed) > secondsOf(since)) {
+      this.#contents.addEntry(authority, { body, bodyBytes, source, date: confirmed });
+    }
   }
 
   #warnOfLostRevisits(): void {

@@ -139,10 +139,11 @@ class FieldReader {
 
   #history(at: number): void {
     const count = this.#number('versions', at, 4);
-    for (let version = at + 4; version < at + 4 + 16 * count; version += 16) {
+    for (let version = at + 4; version < at + 4 + 20 * count; version += 20) {
       this.#number('version time', version, 4);
       this.#authority(version + 4);
       this.#number('version number', version + 12, 4);
+      this.#number('version confirmed', version + 16, 4);
     }
   }
 

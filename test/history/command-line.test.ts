@@ -102,6 +102,10 @@ describe('compile --history', () => {
       expect(soon.stderr).not.toContain('to come');
       expect(late.stderr).toContain('--as-of is 2205-01-01T23:59:59.999Z, a time to come');
     }
+    const inspected = await it.run('inspect h.table a.example --as-of 2205-01-01');
+    expect(inspected.stderr).toContain('a time to come');
+    const compared = await it.run('diff h.table --from 2024-01-01 --to 2205-01-01');
+    expect(compared.stderr).toContain('--to is 2205-01-01T23:59:59.999Z, a time to come');
   });
 
   test('counts by host, rule and reason what was in force', async () => {

@@ -56,7 +56,7 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   { productTokens, diagnostics, interruption }: CompilationContext,
   compile: (options: CompileCacheOptions) => Promise<Compiled>,
 ): Promise<Compiled> {
-  noteTimeToCome(options, diagnostics);
+  noteTimeToCome(options.asOf, diagnostics);
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compile({
     ...readingOf(options),

@@ -40,6 +40,7 @@ import { compileWithRecords } from './compile-caches.js';
 import {
   checkProfile,
   checkTime,
+  noteTimeToCome,
   refuseEmptyTable,
   refuseReadingOptions,
 } from './robots-source.js';
@@ -120,6 +121,8 @@ async function diffOfPaths(
   const newSide = isOne ? oldSide : await openSide(newPath, newKind, options, diagnostics);
   if (typeof newSide === 'number') return newSide;
   checkKinds([oldPath, oldSide], [newPath, newSide]);
+  noteTimeToCome(options.from, diagnostics, '--from');
+  noteTimeToCome(options.to, diagnostics, '--to');
   const [old, next] = [asOf(oldSide.table, options.from), asOf(newSide.table, options.to)];
   if (old.profile !== next.profile) {
     throw usageError(

@@ -58,7 +58,7 @@ export async function openTable(
   if (asOf === undefined && !history) return table;
   if (!hasHistories(table)) throw withoutHistories(path, options);
   if (asOf === undefined) return table;
-  noteTimeToCome(options, diagnostics);
+  noteTimeToCome(asOf, diagnostics);
   return tableAt(table, secondsOfTime(asOf));
 }
 

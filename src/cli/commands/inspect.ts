@@ -14,19 +14,23 @@ import {
 } from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { openForHosts, type Table, tableIn, tableMemory } from '../../judge/table.js';
-import { secondsOfTime, type TableMemory, tableAt } from '../../judge/table-memory.js';
+import {
+  hasHistories,
+  secondsOfTime,
+  type TableMemory,
+  tableAt,
+} from '../../judge/table-memory.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { SECTION_NAMES } from '../../table/check.js';
-import { VERSION_WITHOUT_HISTORIES } from '../../table/format.js';
 import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 import { type NamedAgentOptions, parseAgents } from '../agents.js';
-import { SUCCESS, shellWords, usageError } from '../console.js';
+import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import { TextBatches } from '../report/rows.js';
 import { formatBytes, formatNumber, formatPercent } from '../text.js';
 import { askedAuthority } from './arguments.js';
-import { agentWords, compiledThenInspected, purposeOf } from './robots-source.js';
+import { agentWords, compiledThenInspected, noteTimeToCome, purposeOf } from './robots-source.js';
 
 export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
@@ -75,6 +79,7 @@ export async function inspect(
       return SUCCESS;
     }
     const { asOf } = options;
+    noteTimeToCome(asOf, new Diagnostics(false));
     const time = asOf === undefined ? undefined : secondsOfTime(asOf);
     const answering = time === undefined ? table : tableIn(tableAt(memory, time), path);
     printHost(answering, findHost(path, tableMemory(answering).view, asked), options);
@@ -115,7 +120,7 @@ function checkHistory(
   { history, asOf }: InspectOptions,
 ): void {
   const option = history === true ? '--history' : asOf === undefined ? undefined : '--as-of';
-  if (option === undefined || header.version > VERSION_WITHOUT_HISTORIES) return;
+  if (option === undefined || hasHistories({ header })) return;
   throw usageError(
     `${path} has no histories for ${option}. Compile it with --history, or leave ${option} out`,
   );

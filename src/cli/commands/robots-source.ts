@@ -124,15 +124,20 @@ export async function checkTime(
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Warns of a time to come, such as a mistyped year: the newest robots.txt files would count. */
+/**
+ * Warns of a time to come, such as a mistyped year: the newest robots.txt files would count.
+ *
+ * @param time in milliseconds since 1970; undefined if none was given
+ */
 export function noteTimeToCome(
-  { asOf }: Pick<RobotsOptions, 'asOf'>,
+  time: number | undefined,
   diagnostics: Diagnostics,
+  option = '--as-of',
 ): void {
   // A date stands for the end of its day, so that of today is still to come.
-  if (asOf === undefined || asOf <= Date.now() + DAY) return;
+  if (time === undefined || time <= Date.now() + DAY) return;
   diagnostics.note(
-    `warning: --as-of is ${new Date(asOf).toISOString()}, a time to come: the newest robots.txt files count. Check the year`,
+    `warning: ${option} is ${new Date(time).toISOString()}, a time to come: the newest robots.txt files count. Check the year`,
   );
 }
 

@@ -194,3 +194,10 @@ def distinct(urls: Any, judge: Callable[[Any], Any]) -> Any:
             return judge(pa.chunked_array([], urls.type.value_type))
         return pa.chunked_array(chunks).unify_dictionaries()
     return judge(urls.dictionary).take(urls.indices)
+
+
+def decoded(urls: Any) -> Any:
+    """Return an array that is not dictionary-encoded."""
+    if not pa.types.is_dictionary(urls.type):
+        return urls
+    return urls.cast(urls.type.value_type)

@@ -25,6 +25,7 @@ _HEADER = struct.Struct("<5I")
 _KIND_JUDGE = 1
 _FLAG_EXPLAIN = 1
 _FLAG_WARN = 2
+_FLAG_TIMES = 4
 
 
 def _replace_surrogates(error: UnicodeError) -> tuple[bytes, int]:
@@ -68,8 +69,13 @@ class Column:
         """The number of URLs."""
         return len(self.offsets) - 1
 
-    def requests(self, question: Question, limits: Limits) -> Iterator[Request]:
-        """Yield the requests about all URLs, in order: one at least."""
+    def requests(
+        self, question: Question, limits: Limits, times: memoryview | None = None
+    ) -> Iterator[Request]:
+        """Yield the requests about all URLs, in order: one at least.
+
+        `times` has a word for each URL: the time for which it is judged.
+        """
         agents = json.dumps(question.agents).encode()
         if len(agents) > limits.agents_bytes:
             raise UsageError(
@@ -93,9 +99,13 @@ class Column:
                 words = self.words(start, end + 1)
                 data = self.data[offsets[start] : offsets[end]]
             flags = _FLAG_WARN | (_FLAG_EXPLAIN if question.explain else 0)
+            of_urls = []
+            if times is not None:
+                flags |= _FLAG_TIMES
+                of_urls = [times[start:end].cast("B")] if end > start else []
             header = _HEADER.pack(_KIND_JUDGE, flags, len(agents), end - start, len(data))
             head = header + agents + bytes(-len(agents) % 4)
-            yield Request(end - start, [memoryview(head), words, data])
+            yield Request(end - start, [memoryview(head), *of_urls, words, data])
             start = end
             if start >= self.count:
                 return

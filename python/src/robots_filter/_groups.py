@@ -7,11 +7,12 @@ host, and the answers are put back into the order of the URLs.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ._judge import Judge, Opening
+from ._judge import Judge, Opening, Times
 from ._manifest import Part, checksum_of, directory_of, parts_of
 from ._packages import need_pyarrow
 from ._question import Question
@@ -90,25 +91,39 @@ class Groups:
         self.profile = self.judges[0].profile
         self.hosts = sum(judge.hosts for judge in self.judges)
 
-    def of_list(self, urls: Sequence[object], question: Question) -> list[Any]:
+    def of_list(
+        self, urls: Sequence[object], question: Question, times: Times | None = None
+    ) -> list[Any]:
         """Judge a list of URLs."""
-        return self._spread(urls, 0, lambda judge, own: judge.of_list(own, question))
+
+        def ask(judge: Judge, own: Sequence[object], places: Sequence[int]) -> list[Any]:
+            return judge.of_list(own, question, _times_at(times, places))
+
+        return self._spread(urls, 0, ask)
 
     def passes(
         self, urls: Sequence[object], question: Question, passing: Collection[str], first: int
     ) -> Sequence[int]:
         """Return 1 for each URL that passes, else 0."""
-        return self._spread(urls, first, lambda judge, own: judge.passes(own, question, passing, 0))
+        return self._spread(
+            urls, first, lambda judge, own, _: judge.passes(own, question, passing, 0)
+        )
 
-    def of_arrow(self, urls: Any, question: Question) -> Any:
+    def of_arrow(self, urls: Any, question: Question, times: Times | None = None) -> Any:
         """Judge an Arrow array, or a chunked one, that is not dictionary-encoded."""
         import pyarrow as pa
 
         if not isinstance(urls, pa.ChunkedArray):
-            return self._of_array(urls, question)
+            return self._of_array(urls, question, times)
         if urls.num_chunks == 0:
-            return self.judges[0].of_arrow(urls, question)
-        return pa.chunked_array([self._of_array(chunk, question) for chunk in urls.chunks])
+            return self.judges[0].of_arrow(urls, question, times)
+        answers = []
+        start = 0
+        for chunk in urls.chunks:
+            end = start + len(chunk)
+            answers.append(self._of_array(chunk, question, times and times[start:end]))
+            start = end
+        return pa.chunked_array(answers)
 
     def close(self) -> None:
         """End all processes."""
@@ -120,7 +135,7 @@ class Groups:
         self,
         urls: Sequence[object],
         first: int,
-        ask: Callable[[Judge, Sequence[object]], Sequence[Any]],
+        ask: Callable[[Judge, Sequence[object], Sequence[int]], Sequence[Any]],
     ) -> list[Any]:
         from ._arrow import array_of
 
@@ -131,11 +146,12 @@ class Groups:
         items: list[Any] = [None] * len(urls)
         for judge, own in zip(self.judges, places, strict=True):
             # Also without URLs: the agents are checked.
-            for place, item in zip(own, ask(judge, [urls[at] for at in own]), strict=True):
+            answers = ask(judge, [urls[at] for at in own], own)
+            for place, item in zip(own, answers, strict=True):
                 items[place] = item
         return items
 
-    def _of_array(self, urls: Any, question: Question) -> Any:
+    def _of_array(self, urls: Any, question: Question, times: Times | None) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -146,8 +162,12 @@ class Groups:
         groups = pc.take(pa.array(self._group_of, pa.int32()), self._shards.of(urls))
         places = [pc.indices_nonzero(pc.equal(groups, at)) for at in range(len(self.judges))]
         answers = [
-            judge.of_arrow(urls.take(own), question)
+            judge.of_arrow(urls.take(own), question, _times_at(times, own.to_pylist()))
             for judge, own in zip(self.judges, places, strict=True)
         ]
         order = pc.sort_indices(pa.concat_arrays(places))
         return pa.concat_arrays(answers).take(order)
+
+
+def _times_at(times: Times | None, places: Sequence[int]) -> Times | None:
+    return None if times is None else array("I", map(times.__getitem__, places))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from ._columns import Column, columns_of
+from ._columns import Column, Request, columns_of
 from ._errors import RobotsFilterError
 from ._lists import list_of
 from ._processes import Processes
 from ._question import Question
 from ._results import Results
+
+#: The time of each URL, in seconds since 1970.
+Times: TypeAlias = "array[int]"
 
 Profile = Literal["rfc9309", "google", "draft-koster-rep-00"]
 
@@ -61,29 +65,39 @@ class Judge:
             self._verdicts = facts.verdicts
             self._reasons = facts.reasons
 
-    def exchange(self, question: Question, columns: Iterable[Column]) -> Results:
-        """Ask about columns of URLs."""
+    def exchange(
+        self, question: Question, columns: Iterable[Column], times: Times | None = None
+    ) -> Results:
+        """Ask about columns of URLs. `times` has a word for each URL of all columns."""
         results = Results(question)
         with self._processes.lent() as connection:
             limits = connection.limits
-            requests = (
-                request for column in columns for request in column.requests(question, limits)
-            )
-            connection.exchange(requests, results.add)
+            own = None if times is None else memoryview(times)
+
+            def requests() -> Iterator[Request]:
+                start = 0
+                for column in columns:
+                    end = start + column.count
+                    yield from column.requests(question, limits, own and own[start:end])
+                    start = end
+
+            connection.exchange(requests(), results.add)
         return results
 
-    def of_list(self, urls: Sequence[object], question: Question) -> list[Any]:
+    def of_list(
+        self, urls: Sequence[object], question: Question, times: Times | None = None
+    ) -> list[Any]:
         """Judge a list of URLs."""
         nulls: list[int] = []
-        results = self.exchange(question, columns_of(urls, nulls))
+        results = self.exchange(question, columns_of(urls, nulls), times)
         return list_of(results, nulls, self._verdicts, self._reasons)
 
-    def of_arrow(self, urls: Any, question: Question) -> Any:
+    def of_arrow(self, urls: Any, question: Question, times: Times | None = None) -> Any:
         """Judge an Arrow array, or a chunked one, that is not dictionary-encoded."""
         from . import _arrow
 
         names = (self._verdicts, self._reasons)
-        return _arrow.judged(urls, lambda columns: self.exchange(question, columns), *names)
+        return _arrow.judged(urls, lambda columns: self.exchange(question, columns, times), *names)
 
     def passes(
         self, urls: Sequence[object], question: Question, passing: Collection[str], first: int

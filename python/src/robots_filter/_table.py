@@ -11,13 +11,14 @@ from ._compilation import TemporaryTable, words_of
 from ._errors import UsageError
 from ._filter import Item, batches_of, passing_of
 from ._groups import judge_of
-from ._judge import Opening, Profile
+from ._judge import Opening, Profile, Times
 from ._lists import Judgement, Verdict
 from ._moment import Moment, moment_of
 from ._packages import need_pyarrow
 from ._paths import PathLike, path_of
 from ._program import run
 from ._question import Question, question_of
+from ._times import Time, times_of
 
 if TYPE_CHECKING:
     import polars
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _Agents: TypeAlias = list[str] | tuple[str, ...]
 _Urls: TypeAlias = list[str] | list[bytes]
 _UrlsOrNulls: TypeAlias = list[str | None] | list[bytes | None] | tuple[str | bytes | None, ...]
+
+#: One time, or a list or column of them; the packages of columns have no types of their own.
+_At: TypeAlias = Any
 
 _KINDS = (
     "Pass a list, an array of pyarrow or NumPy, or a Series of pandas or polars; "
@@ -143,8 +147,11 @@ class Table:
         table._temporary = temporary
         return table
 
-    def verdict(self, url: str | bytes, agent: str) -> Judgement:
+    def verdict(self, url: str | bytes, agent: str, *, at: Time | None = None) -> Judgement:
         """Judge one URL for one agent, with the reason and the rule that decided.
+
+        `at` asks a table with histories for the robots.txt that was in force then: a datetime with
+        a time zone, or a date, which is its first second in UTC.
 
         An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A>B`. For many
         URLs `verdicts` is hundreds of times as fast.
@@ -157,47 +164,64 @@ class Table:
         if not isinstance(agent, str):
             raise UsageError(f"the agent is of type {type(agent).__name__}. Pass a product token")
         judgement: Judgement
-        (judgement,) = self._judge.of_list([url], question_of(agent, explain=True))
+        times = None if at is None else times_of(at, 1)
+        (judgement,) = self._judge.of_list([url], question_of(agent, explain=True), times)
         return judgement
 
     @overload
     def verdicts(
-        self, urls: _Urls, agents: str, explain: Literal[False] = False
+        self, urls: _Urls, agents: str, explain: Literal[False] = False, *, at: _At = None
     ) -> list[Verdict]: ...
     @overload
-    def verdicts(self, urls: _Urls, agents: str, explain: Literal[True]) -> list[Judgement]: ...
+    def verdicts(
+        self, urls: _Urls, agents: str, explain: Literal[True], *, at: _At = None
+    ) -> list[Judgement]: ...
     @overload
     def verdicts(
-        self, urls: _Urls, agents: _Agents, explain: Literal[False] = False
+        self, urls: _Urls, agents: _Agents, explain: Literal[False] = False, *, at: _At = None
     ) -> list[dict[str, Verdict]]: ...
     @overload
     def verdicts(
-        self, urls: _Urls, agents: _Agents, explain: Literal[True]
+        self, urls: _Urls, agents: _Agents, explain: Literal[True], *, at: _At = None
     ) -> list[dict[str, Judgement]]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: str, explain: Literal[False] = False
+        self, urls: _UrlsOrNulls, agents: str, explain: Literal[False] = False, *, at: _At = None
     ) -> list[Verdict | None]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: str, explain: Literal[True]
+        self, urls: _UrlsOrNulls, agents: str, explain: Literal[True], *, at: _At = None
     ) -> list[Judgement | None]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[False] = False
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        explain: Literal[False] = False,
+        *,
+        at: _At = None,
     ) -> list[dict[str, Verdict] | None]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[True]
+        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[True], *, at: _At = None
     ) -> list[dict[str, Judgement] | None]: ...
     @overload
     def verdicts(
-        self, urls: polars.Series, agents: str | Sequence[str], explain: bool = False
+        self,
+        urls: polars.Series,
+        agents: str | Sequence[str],
+        explain: bool = False,
+        *,
+        at: _At = None,
     ) -> polars.Series: ...
     # The packages of the other columns have no types of their own.
     @overload
-    def verdicts(self, urls: Any, agents: str | Sequence[str], explain: bool = False) -> Any: ...
-    def verdicts(self, urls: Any, agents: str | Sequence[str], explain: bool = False) -> Any:
+    def verdicts(
+        self, urls: Any, agents: str | Sequence[str], explain: bool = False, *, at: _At = None
+    ) -> Any: ...
+    def verdicts(
+        self, urls: Any, agents: str | Sequence[str], explain: bool = False, *, at: _At = None
+    ) -> Any:
         """Judge many URLs; return the same kind of collection, in the same order.
 
         `urls` is a list, a pyarrow Array or ChunkedArray, a Series of pandas or polars, an Index of
@@ -207,29 +231,35 @@ class Table:
         member for each agent. With `explain`, each verdict is replaced by a `Judgement`, or a
         struct with its fields. For a null URL the item is null.
 
+        `at` asks a table with histories for the robots.txt that was in force at a time: one time
+        for all URLs as in `verdict`, or one for each: a list, an array of pyarrow or NumPy, or a
+        Series, of dates or timestamps. A column without a time zone is UTC. A URL without a time
+        is invalid.
+
         Raises UsageError for a wrong type, and for an agent that is no product token.
         """
         question = question_of(agents, explain=bool(explain))
+        times = None if at is None else times_of(at, _length(urls))
         if isinstance(urls, list | tuple):
-            return self._judge.of_list(urls, question)
+            return self._judge.of_list(urls, question, times)
         if isinstance(urls, str | bytes):
             raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
         package = type(urls).__module__.partition(".")[0]
         if package == "pyarrow":
-            return self._of_arrow(urls, question)
+            return self._of_arrow(urls, question, times)
         if package in ("pandas", "polars"):
             need_pyarrow("a Series")
             from . import _series
 
             convert = _series.of_pandas if package == "pandas" else _series.of_polars
-            return convert(urls, lambda values: self._of_arrow(values, question))
+            return convert(urls, lambda values: self._of_arrow(values, question, times))
         if package == "numpy":
-            return self._of_numpy(urls, question)
+            return self._of_numpy(urls, question, times)
         raise UsageError(
             f"urls is of type {type(urls).__name__}. {_ADVICE.get(package.lstrip('_'), _KINDS)}"
         )
 
-    def _of_numpy(self, urls: Any, question: Question) -> Any:
+    def _of_numpy(self, urls: Any, question: Question, times: Times | None) -> Any:
         import numpy as np
 
         if not isinstance(urls, np.ndarray) or urls.ndim != 1:
@@ -239,13 +269,16 @@ class Table:
                 "Pass an array of one dimension: array[:, 0], or array.ravel()"
             )
         result = np.empty(len(urls), dtype=object)
-        result[:] = self._judge.of_list(urls.tolist(), question)
+        result[:] = self._judge.of_list(urls.tolist(), question, times)
         return result
 
-    def _of_arrow(self, urls: Any, question: Question) -> Any:
+    def _of_arrow(self, urls: Any, question: Question, times: Times | None) -> Any:
         from . import _arrow
 
         _arrow.check(urls)
+        if times is not None:
+            # Equal URLs may have different times.
+            return self._judge.of_arrow(_arrow.decoded(urls), question, times)
         return _arrow.distinct(urls, lambda values: self._judge.of_arrow(values, question))
 
     def filter(
@@ -307,6 +340,14 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
+
+
+def _length(urls: Any) -> int:
+    try:
+        return len(urls)
+    except TypeError:
+        # What is no column is refused later.
+        return 0
 
 
 def _check_items(items: object) -> None:

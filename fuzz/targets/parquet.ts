@@ -113,6 +113,7 @@ function chosen(choice: string): { readonly leaf: Leaf; readonly isLz4: boolean 
     annotation: 'plain' as const,
     scale: 0,
     unit: 0,
+    isUnsigned: false,
     maxDefinition: digit(0, 3),
     maxRepetition: digit(2, 3),
   };

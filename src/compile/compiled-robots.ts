@@ -291,7 +291,8 @@ export interface VersionDetails extends Omit<RobotsDetails, 'access'> {
 }
 
 const SECOND = 1000;
-const MAX_SECONDS = 0xffff_ffff;
+/** One second more stands for no time: kernel/layout.ts, LATEST. */
+const MAX_SECONDS = 0xffff_fffe;
 
 /** A date in seconds since 1970; 0 if it is unknown, or before 1970 or after 2106. */
 export function secondsOf(date: number | undefined): number {

@@ -7,8 +7,8 @@ import { FIRST_ADDRESS, PrivateKernel } from './kernel.js';
 const LONGEST = 256;
 
 const SECOND = 1000;
-/** The last second that four bytes hold: 2106-02-07T06:28:15Z. */
-const LAST_SECOND = 0xffff_ffff;
+/** The last second that a table holds: 2106-02-07T06:28:14Z. */
+const LAST_SECOND = 0xffff_fffe;
 
 let own: PrivateKernel | undefined;
 

@@ -239,12 +239,13 @@ export function isTime(leaf: Leaf): boolean {
   if (annotation === 'DATE') return type === 'INT32';
   if (annotation === 'TIMESTAMP') return type === 'INT64';
   if (type === 'INT96') return annotation === 'plain';
-  return isText(leaf) || isNumeric(leaf);
+  // Floats of 32 bits or fewer are a minute off.
+  return isText(leaf) || (isNumeric(leaf) && type !== 'FLOAT' && annotation !== 'float16');
 }
 
 /**
  * A value of a column that `isTime` as JSON, in a form that kernel/times.ts reads; `null` if it is
- * no time in the years 0 to 9999.
+ * none. A time before the year 0 or after 9999 is the first or the last time of those years.
  */
 export function timeJson(leaf: Leaf, bytes: Uint8Array): string {
   if (isText(leaf)) {
@@ -252,13 +253,31 @@ export function timeJson(leaf: Leaf, bytes: Uint8Array): string {
     return JSON.stringify(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   }
   if (leaf.annotation !== 'DATE' && leaf.annotation !== 'TIMESTAMP' && leaf.type !== 'INT96') {
+    const whole = wholeNumberOf(leaf, bytes);
+    if (whole !== undefined) return String(whole);
     const number = numberOf(leaf, bytes);
     return Number.isFinite(number) ? String(number) : 'null';
   }
-  const date = new Date(1000 * secondsOf(leaf, bytes));
+  const seconds = secondsOf(leaf, bytes);
+  const date = new Date(1000 * seconds);
   const year = date.getUTCFullYear();
-  // A year of more digits has a sign.
-  return year >= 0 && year <= 9999 ? `"${date.toISOString().slice(0, 19)}Z"` : 'null';
+  // A year of more digits has a sign. Such a time comes before, or after, every robots.txt.
+  const isWritten = year >= 0 && year <= 9999;
+  if (isWritten) return `"${date.toISOString().slice(0, 19)}Z"`;
+  return seconds < 0 ? '"0000-01-01T00:00:00Z"' : '"9999-12-31T23:59:59Z"';
+}
+
+/** An integer, in all its digits; undefined for a column of other numbers. */
+function wholeNumberOf(
+  { type, annotation, isUnsigned }: Leaf,
+  bytes: Uint8Array,
+): bigint | undefined {
+  if (annotation === 'decimal' || (type !== 'INT32' && type !== 'INT64')) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (type === 'INT64') {
+    return isUnsigned ? view.getBigUint64(0, true) : view.getBigInt64(0, true);
+  }
+  return BigInt(isUnsigned ? view.getUint32(0, true) : view.getInt32(0, true));
 }
 
 /** The seconds since 1970 of a date or time. */

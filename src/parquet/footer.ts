@@ -350,6 +350,8 @@ export interface Leaf {
   readonly scale: number;
   /** Units of a TIMESTAMP in a second, as a power of ten: 3, 6 or 9; otherwise 0. */
   readonly unit: number;
+  /** Whether whole numbers have no sign. */
+  readonly isUnsigned: boolean;
   /** The definition level of a value that is not null. */
   readonly maxDefinition: number;
   /** The greatest repetition level; 0 unless the column, or a group around it, is repeated. */
@@ -442,7 +444,9 @@ function leafOf(
 }
 
 /** A logical type wins over a converted type, which older readers understand. */
-function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale' | 'unit'> {
+function annotationOf(
+  element: ThriftStruct,
+): Pick<Leaf, 'annotation' | 'scale' | 'unit' | 'isUnsigned'> {
   const logical = structOf(element, LOGICAL_TYPE);
   const [field] = logical?.keys() ?? [];
   const converted = integerOf(element, CONVERTED_TYPE);
@@ -450,14 +454,28 @@ function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale' 
     (field === undefined ? undefined : LOGICAL_TYPES.get(field)) ??
     (converted === undefined ? undefined : CONVERTED_TYPES.get(converted)) ??
     (field === undefined && converted === undefined ? 'plain' : 'an unknown type');
+  const none = { annotation, scale: 0, unit: 0, isUnsigned: false };
   if (annotation === 'TIMESTAMP') {
-    return { annotation, scale: 0, unit: unitOf(logical, field) ?? (converted === 10 ? 6 : 3) };
+    return { ...none, unit: unitOf(logical, field) ?? (converted === MICROSECONDS ? 6 : 3) };
   }
-  if (annotation !== 'decimal') return { annotation, scale: 0, unit: 0 };
-  const decimal = logical === undefined ? undefined : structOf(logical, field ?? 0);
-  const scale = decimal === undefined ? undefined : integerOf(decimal, 1);
-  return { annotation, scale: scale ?? integerOf(element, SCALE) ?? 0, unit: 0 };
+  const own = logical === undefined ? undefined : structOf(logical, field ?? 0);
+  if (annotation === 'integer') {
+    const isUnsigned =
+      own === undefined
+        ? converted !== undefined && UNSIGNED.includes(converted)
+        : own.get(IS_SIGNED)?.value === false;
+    return { ...none, isUnsigned };
+  }
+  if (annotation !== 'decimal') return none;
+  const scale = own === undefined ? undefined : integerOf(own, 1);
+  return { ...none, scale: scale ?? integerOf(element, SCALE) ?? 0 };
 }
+
+/** TIMESTAMP_MICROS, and UINT_8 to UINT_64, of ConvertedType in parquet.thrift. */
+const MICROSECONDS = 10;
+const UNSIGNED: readonly number[] = [11, 12, 13, 14];
+/** The field of IntType in parquet.thrift. */
+const IS_SIGNED = 2;
 
 /** TimeUnit in parquet.thrift, a union: milliseconds, microseconds, nanoseconds. */
 const UNITS: ReadonlyMap<number, number> = new Map([

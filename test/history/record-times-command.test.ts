@@ -140,6 +140,36 @@ describe('--time-field', () => {
     );
   });
 
+  test('reads Parquet times beyond the years, and numbers without a sign', async () => {
+    const it = await compiled();
+    const url = 'https://a.example/new';
+    const run = async (data: readonly unknown[], override: object): Promise<unknown[]> => {
+      const columnData = [
+        { name: 'url', data: data.map(() => url) },
+        { name: 't', data: [...data] },
+      ];
+      const element = { name: 't', repetition_type: 'OPTIONAL', ...override } as never;
+      const schema = schemaFromColumnData({ columnData, schemaOverrides: { t: element } });
+      it.write('x.parquet', Buffer.from(parquetWriteBuffer({ columnData, schema })));
+      const { text } = await it.run('-q --table h.table --time-field t x.parquet');
+      return lines(text).map((line) => line.replace(/.*"t":/, ''));
+    };
+    expect(
+      await run([2 ** 32 - 1, 1717200000], { type: 'INT32', converted_type: 'UINT_32' }),
+    ).toEqual(['4294967295,"verdict":"deny"}', '1717200000,"verdict":"allow"}']);
+    const micros = { type: 'INT64', converted_type: 'TIMESTAMP_MICROS' };
+    expect(await run([2n ** 63n - 1n, -(2n ** 63n)], micros)).toEqual([
+      '"9999-12-31T23:59:59Z","verdict":"deny"}',
+      '"0000-01-01T00:00:00Z","verdict":"unknown"}',
+    ]);
+    expect(await run([1717200000123456789n], { type: 'INT64' })).toEqual([
+      '1717200000123456789,"verdict":"invalid"}',
+    ]);
+    it.write('f.parquet', parquet(seconds, { type: 'FLOAT' }));
+    const float = await it.run('--table h.table --time-field t f.parquet');
+    expect(float.stderr).toContain('column "t" holds FLOAT, not times');
+  });
+
   test('refuses a Parquet column that holds no times', async () => {
     const it = await compiled();
     it.write(
@@ -339,6 +369,17 @@ describe('--in-force', () => {
           : ['deny', 'Disallow: /x', '2024-06-01T00:00:00Z'];
       }),
     );
+  });
+
+  test('latest is the newest by date, also without a table', async () => {
+    const it = workplace();
+    it.write('robots.ndjson', ndjson([...ROBOTS].reverse()));
+    const asked = async (options: string): Promise<string> =>
+      (await it.run(`-q ${options} --format verdicts -`, 'https://a.example/new\n')).text.trim();
+    expect(await asked('--robots-dir robots.ndjson')).toBe('allow');
+    expect(await asked('--robots-dir robots.ndjson --in-force latest')).toBe('deny');
+    await it.run('compile -q --history --robots-dir robots.ndjson -o h.table');
+    expect(await asked('--table h.table --in-force latest')).toBe('deny');
   });
 
   test.each([

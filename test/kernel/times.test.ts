@@ -71,7 +71,8 @@ test.each([
   [999, false],
   [1000, true],
   [-1, false],
-  [(2 ** 32 - 1) * 1000 + 999, true],
+  [(2 ** 32 - 2) * 1000 + 999, true],
+  [(2 ** 32 - 1) * 1000, false],
   [2 ** 32 * 1000, false],
 ])('whether a table holds %d milliseconds since 1970: %s', (time, fits) => {
   expect(fitsTable(time)).toBe(fits);

@@ -146,7 +146,7 @@ function noteUndated(
 ): void {
   if (undated === 0) return;
   const asked =
-    timeField !== undefined ? '--time-field' : inForce === 'ever' ? '--in-force' : '--history';
+    timeField !== undefined ? '--time-field' : inForce !== undefined ? '--in-force' : '--history';
   const where = paths.join(', ');
   const remedy =
     'Captures of WARC files have dates, directories that robots-filter fetch wrote, NDJSON records with a member "fetched", and directories that are named by a date: 2024-05-01/HOST; from Parquet none are read';

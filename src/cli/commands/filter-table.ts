@@ -43,7 +43,9 @@ export async function openTable(
     // A report counts records and dates.
     const records = report !== undefined || preferences;
     const context = { productTokens, diagnostics, interruption };
-    const asked = { ...options, records, history };
+    // By default the last record of a host counts, and not the newest.
+    const isDated = history || options.inForce === 'latest';
+    const asked = { ...options, records, history: isDated };
     const compiled = await compileCaches(robotsDir, asked, context);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);

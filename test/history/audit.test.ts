@@ -96,7 +96,7 @@ describe('the figures of a history', () => {
     const random = new Random(4705);
     const bodies = ['Disallow: /', 'Disallow: /x', 'Disallow:', 'Allow: /\nDisallow: /'];
     let figures = 0;
-    for (let run = cases(30); run > 0; run--) {
+    for (let run = cases(5); run > 0; run--) {
       const builder = new TableBuilder({ history: true });
       const hosts = random.between(1, 12);
       for (let host = 0; host < hosts; host++) {
@@ -136,6 +136,6 @@ describe('the figures of a history', () => {
         figures++;
       }
     }
-    expect(figures).toBeGreaterThan(1000);
+    expect(figures).toBeGreaterThan(100);
   });
 });

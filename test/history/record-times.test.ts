@@ -133,7 +133,7 @@ describe('the times of records', () => {
   it('choose the robots.txt that a list of files has for them', async () => {
     const random = new Random(4701);
     const seen = { questions: 0, before: 0, edges: 0, denied: 0, changed: 0 };
-    for (let run = cases(12); run > 0; run--) {
+    for (let run = cases(4); run > 0; run--) {
       const world = randomWorld(random);
       const table = compiled(world, random);
       const agents = random.chance(0.5) ? ['bot'] : AGENTS;
@@ -192,17 +192,17 @@ describe('the times of records', () => {
         if (isEdge) seen.edges++;
       }
     }
-    expect(seen.questions).toBeGreaterThan(24_000);
-    expect(seen.before).toBeGreaterThan(400);
-    expect(seen.edges).toBeGreaterThan(5000);
-    expect(seen.denied).toBeGreaterThan(4000);
-    expect(seen.changed).toBeGreaterThan(2000);
+    expect(seen.questions).toBeGreaterThan(7900);
+    expect(seen.before).toBeGreaterThan(100);
+    expect(seen.edges).toBeGreaterThan(2000);
+    expect(seen.denied).toBeGreaterThan(1000);
+    expect(seen.changed).toBeGreaterThan(500);
   });
 
   it('do not matter to what was denied ever, which any file decides', async () => {
     const random = new Random(4702);
     const seen = { questions: 0, older: 0, denied: 0, allowed: 0 };
-    for (let run = cases(12); run > 0; run--) {
+    for (let run = cases(4); run > 0; run--) {
       const world = randomWorld(random);
       const table = compiled(world, random);
       const agents = random.chance(0.5) ? ['bot'] : AGENTS;
@@ -232,10 +232,10 @@ describe('the times of records', () => {
         }
       }
     }
-    expect(seen.questions).toBeGreaterThan(6000);
-    expect(seen.older).toBeGreaterThan(1000);
-    expect(seen.denied).toBeGreaterThan(1500);
-    expect(seen.allowed).toBeGreaterThan(1000);
+    expect(seen.questions).toBeGreaterThan(1900);
+    expect(seen.older).toBeGreaterThan(200);
+    expect(seen.denied).toBeGreaterThan(400);
+    expect(seen.allowed).toBeGreaterThan(200);
   });
 
   it('are refused where they have no effect', () => {

@@ -44,7 +44,7 @@ function nearlyTime(random: Random): string {
 it('reads what Date reads, and the other forms', () => {
   const random = new Random(1970);
   const seen = { times: 0, others: 0, beforeEpoch: 0 };
-  for (let left = cases(40_000); left > 0; left--) {
+  for (let left = cases(15_000); left > 0; left--) {
     const text = nearlyTime(random);
     const time = timeOf(text);
     expect(time, JSON.stringify(text)).toBe(expectedTime(text));
@@ -52,9 +52,9 @@ it('reads what Date reads, and the other forms', () => {
     else seen.times++;
     if (time !== undefined && time < 0) seen.beforeEpoch++;
   }
-  expect(seen.times).toBeGreaterThan(5000);
-  expect(seen.others).toBeGreaterThan(5000);
-  expect(seen.beforeEpoch).toBeGreaterThan(500);
+  expect(seen.times).toBeGreaterThan(2000);
+  expect(seen.others).toBeGreaterThan(2000);
+  expect(seen.beforeEpoch).toBeGreaterThan(150);
 });
 
 it('does not depend on the bytes around the text', () => {

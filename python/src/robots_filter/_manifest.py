@@ -20,7 +20,8 @@ _VERSION = 1
 #: Magic, version, profile, length and checksum of a table.
 _TABLE_HEAD = struct.Struct("<8s4I")
 _TABLE_MAGIC = b"RFTABLE\x1a"
-_TABLE_VERSIONS = (7, 8, 9)
+#: No release wrote version 10. Version 11 has histories.
+_TABLE_VERSIONS = (7, 8, 9, 11)
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _check(path: str, part: Part) -> None:
     if version not in _TABLE_VERSIONS:
         raise RobotsFilterError(
             f"{path}: a table of version {version}, and this package reads "
-            f"{_TABLE_VERSIONS[0]} to {_TABLE_VERSIONS[-1]}. Compile it again with this version"
+            f"{', '.join(map(str, _TABLE_VERSIONS))}. Compile it again with this version"
         )
     if f"{found:08x}" != part.checksum or stated != size or part.bytes != size:
         raise RobotsFilterError(f"{path}: not the table that was named. {COPY_AGAIN}")

@@ -49,8 +49,7 @@ async function answer(made: string, pid: string): Promise<void> {
   let code: number | string;
   try {
     const [cwd = '', ...args] = readFileSync(request, 'utf8').split('\0').slice(0, -1);
-    // What <( ) gives to the command is a descriptor of the command.
-    const own = args.map((arg) => arg.replace(/^\/dev\/fd\//, `/proc/${pid}/fd/`));
+    const own = args.map((arg) => descriptorOf(pid, arg));
     code = await runKeptOver(
       cwd,
       own,
@@ -63,6 +62,14 @@ async function answer(made: string, pid: string): Promise<void> {
   await writeFile(ended, `${code}\n`);
   rmSync(request);
   rmSync(ended);
+}
+
+/** What an argument names: /dev/fd/63, which <( ) gives, is a descriptor of the command. */
+function descriptorOf(pid: string, arg: string): string {
+  const descriptor = arg.match(/^\/dev\/fd\/(\d+)$/)?.[1];
+  if (descriptor === undefined) return arg;
+  // Descriptor 1 of KEPT_COMMAND may still be the pipe through which it asks.
+  return `/proc/${pid}/fd/${STREAMS[Number(descriptor)] ?? descriptor}`;
 }
 
 /** What a process has open, to be opened once more: a file at its beginning or its end. */

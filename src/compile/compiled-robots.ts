@@ -1,6 +1,7 @@
 /** What compiling keeps of robots.txt files: one robots record of each distinct content. */
 
 import { Buffer } from 'node:buffer';
+import { fitsTable } from '../kernel/times.js';
 import { type AccessResult, accessResultOf } from '../protocol/verdict.js';
 import { ACCESS_SUCCESSFUL } from '../table/format.js';
 import { ByteStore, type HashKey, type StoreGrowth, type Uint32List } from './byte-store.js';
@@ -291,13 +292,10 @@ export interface VersionDetails extends Omit<RobotsDetails, 'access'> {
 }
 
 const SECOND = 1000;
-/** One second more stands for no time: kernel/layout.ts, LATEST. */
-const MAX_SECONDS = 0xffff_fffe;
 
 /** A date in seconds since 1970; 0 if it is unknown, or before 1970 or after 2106. */
-export function secondsOf(date: number | undefined): number {
-  const seconds = Math.floor((date ?? 0) / SECOND);
-  return seconds > 0 && seconds <= MAX_SECONDS ? seconds : 0;
+export function secondsOf(date = 0): number {
+  return fitsTable(date) ? Math.floor(date / SECOND) : 0;
 }
 
 /** The access result of a robots.txt. */

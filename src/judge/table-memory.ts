@@ -2,7 +2,7 @@
 
 import { checksum } from '../kernel/hashes.js';
 import { Arena, createMemory } from '../kernel/kernel.js';
-import { LATEST } from '../kernel/layout.js';
+import { LAST_TIME } from '../kernel/layout.js';
 import type { QueryTable } from '../kernel/query.js';
 import type { Profile } from '../protocol/verdict.js';
 import { checkHeader, damagedTable, SECTION_NAMES, type TableHeader } from '../table/check.js';
@@ -97,7 +97,7 @@ export function hasHistories({ header }: Pick<TableMemory, 'header'>): boolean {
  * one after 2106 after all of them.
  */
 export function secondsOfTime(milliseconds: number): number {
-  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LATEST - 1);
+  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LAST_TIME);
 }
 
 /**

@@ -224,7 +224,7 @@ export const QUERY_FRAGMENTS = QUERY_MAX_AGE + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
-/** The greatest time of a record: a later one counts as this one. */
+/** The greatest time, 2106-02-07T06:28:14Z: that of a later record counts as this one. */
 export const LAST_TIME = 0xffff_fffe;
 
 /** The host has several authorities, or the agent several groups: they are looked up each time. */
@@ -401,7 +401,6 @@ export const RESULT_RANK = 8;
 export const RESULT_LINE = 12;
 export const RESULT_GROUPS = 28;
 export const RESULT_SOURCE = 36;
-export const RESULT_VERSION = 40;
 export const RESULT_BYTES = 56;
 
 /** Groups: those that an agent obeys. */

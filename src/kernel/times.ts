@@ -2,13 +2,12 @@
 
 import { Buffer } from 'node:buffer';
 import { FIRST_ADDRESS, PrivateKernel } from './kernel.js';
+import { LAST_TIME } from './layout.js';
 
 /** No longer text states a time. */
 const LONGEST = 256;
 
 const SECOND = 1000;
-/** The last second that a table holds: 2106-02-07T06:28:14Z. */
-const LAST_SECOND = 0xffff_fffe;
 
 let own: PrivateKernel | undefined;
 
@@ -49,5 +48,5 @@ export function timeOf(value: unknown): number | undefined {
  */
 export function fitsTable(time: number): boolean {
   const seconds = Math.floor(time / SECOND);
-  return seconds > 0 && seconds <= LAST_SECOND;
+  return seconds > 0 && seconds <= LAST_TIME;
 }

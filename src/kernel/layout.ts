@@ -219,8 +219,10 @@ export const QUERY_TIMES = QUERY_TIME_COLUMN + WORD;
  * Only for times: see QUERY_AT and QUERY_TIMED.
  */
 export const QUERY_MAX_AGE = QUERY_TIMES + WORD;
+/** Records of later times are counted (WORKER_TO_COME), in seconds since 1970; LATEST for none. */
+export const QUERY_NOW = QUERY_MAX_AGE + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_MAX_AGE + WORD;
+export const QUERY_FRAGMENTS = QUERY_NOW + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
@@ -414,8 +416,10 @@ export const WORKER_RECORDS = 0;
 export const WORKER_PASSED = WORKER_RECORDS + LONG;
 /** u64: records that are invalid for all agents alike. */
 export const WORKER_BAD = WORKER_PASSED + LONG;
+/** u64: records with a time after QUERY_NOW. */
+export const WORKER_TO_COME = WORKER_BAD + LONG;
 /** With QUERY_ADDS_SHARD: the shard of the line that is being written. */
-export const WORKER_SHARD = WORKER_BAD + LONG;
+export const WORKER_SHARD = WORKER_TO_COME + LONG;
 /** A line before the first, of which only `rootBytes` is used: it is 0. */
 export const WORKER_BEFORE = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
 /** The group of lines in flight: GROUP_LINES times Line (assembly/memory.ts). */

@@ -88,6 +88,7 @@ import {
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_AGE,
   QUERY_MAX_LINE,
+  QUERY_NOW,
   QUERY_OUTPUT,
   QUERY_PARQUET,
   QUERY_REMEMBERED,
@@ -408,6 +409,7 @@ export function encodeQuery(
   block.word(QUERY_REMEMBERED, settings.remembered ?? 0);
   block.word(QUERY_AT, timed || ever === true ? 0 : (settings.at ?? LATEST));
   block.word(QUERY_MAX_AGE, settings.maxAge ?? LATEST);
+  block.word(QUERY_NOW, settings.now ?? LATEST);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {
@@ -523,6 +525,8 @@ export interface QuerySettings {
    * Only with times, for a table with histories. Default: any number.
    */
   readonly maxAge?: number | undefined;
+  /** Records of later times are counted, in seconds since 1970. Default: none. */
+  readonly now?: number | undefined;
   /** Whether explanations have the time from which the version was in force. Default false. */
   readonly dated?: boolean | undefined;
   /**

@@ -16,6 +16,7 @@ import {
   WORKER_PASSED,
   WORKER_RECORDS,
   WORKER_TALLY,
+  WORKER_TO_COME,
 } from '../kernel/layout.js';
 import { AuthorityMarks, RuleCounters } from '../kernel/rule-counts.js';
 
@@ -27,6 +28,8 @@ export interface Tally {
   readonly passed: number;
   /** Number of invalid records. */
   readonly bad: number;
+  /** Number of records with a time after `FilterSettings.now`. */
+  readonly toCome: number;
   /** The number of each agent's outcomes, indexed by `verdict << REASON_BITS | reason`. */
   readonly outcomes: readonly (readonly number[])[];
 }
@@ -52,6 +55,7 @@ export function sumTally(counted: readonly CountedBlocks[], agents: number): Tal
     records: sum(WORKER_RECORDS),
     passed: sum(WORKER_PASSED),
     bad: sum(WORKER_BAD),
+    toCome: sum(WORKER_TO_COME),
     outcomes,
   };
 }

@@ -85,6 +85,8 @@ export interface FilterSettings {
    * Default: any number.
    */
   readonly maxAge?: number | undefined;
+  /** Records of later times are counted as still to come, in seconds since 1970. Default: none. */
+  readonly now?: number | undefined;
   /** Whether explanations have the time from which the version was in force. Default false. */
   readonly dated?: boolean;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
@@ -233,6 +235,7 @@ export class Filter {
       records: 0,
       passed: 0,
       bad: 0,
+      toCome: 0,
       outcomes: this.#settings.agents.map((): number[] => []),
     };
     for (const { run } of this.#stages.values()) {
@@ -240,6 +243,7 @@ export class Filter {
       sum.records += tally.records;
       sum.passed += tally.passed;
       sum.bad += tally.bad;
+      sum.toCome += tally.toCome;
       sum.outcomes.forEach((outcomes, agent) => {
         tally.outcomes[agent]?.forEach((count, outcome) => {
           outcomes[outcome] = (outcomes[outcome] ?? 0) + count;

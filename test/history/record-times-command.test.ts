@@ -273,6 +273,33 @@ describe('--time-field', () => {
     expect(early.stderr).toContain('are of later times. Are the times in "t" right?');
   });
 
+  test('warns of times that are still to come', async () => {
+    const url = 'https://a.example/new';
+    const at = (days: number): object => ({
+      url,
+      t: new Date(Date.now() + days * 86_400_000).toISOString(),
+    });
+    // The last one stops each batch, since its line is longer than the others.
+    const late = [at(2), { url, t: 99_999_999_999_999 }, { ...at(400), x: 'x'.repeat(70_000) }];
+    const rest = [at(-1), at(0.5), { url, t: 'never' }, { ...at(9), url: 'nothing' }, { t: at(9) }];
+    const rows = Array.from({ length: 200 }, () => [...rest, ...late]).flat();
+    for (const [table, words] of [
+      ['-o h.table', '--threads 1'],
+      ['-o h.table', '-a a,b --allowed'],
+      ['--shards 3 -o h.table', '--threads 2'],
+    ]) {
+      const it = await compiled(table);
+      it.write('input.ndjson', ndjson(rows));
+      const { stderr } = await it.run(`--table h.table --time-field t ${words} input.ndjson`);
+      expect(stderr).toContain(
+        'warning: 600 of 1,600 records have a time to come, for which the newest robots.txt counts. Are the times in "t" right?',
+      );
+      it.write('now.ndjson', ndjson([at(-1), at(0.5)]));
+      const now = await it.run(`--table h.table --time-field t ${words} now.ndjson`);
+      expect(now.stderr).not.toContain('to come');
+    }
+  });
+
   test('comes out in every format, with the time of the version', async () => {
     const it = await compiled();
     it.write('input.ndjson', ndjson(records));

@@ -27,7 +27,7 @@ import {
   statisticsJson,
   statisticsText,
 } from '../report/statistics.js';
-import { formatCount } from '../text.js';
+import { formatCount, formatNumber } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
 import { outputMode, reportForm, robotsSources } from './outputs.js';
@@ -192,6 +192,12 @@ export class FilterRun {
         `warning: ${paths.map(inputName).join(', ')} ${paths.length === 1 ? 'has' : 'have'} no records`,
       );
     }
+    const timeField = options.timeField && formatFieldPath(options.timeField);
+    if (timeField !== undefined && tally.toCome > 0) {
+      diagnostics.note(
+        `warning: ${formatNumber(tally.toCome)} of ${formatCount(tally.records, 'record')} ${tally.toCome === 1 ? 'has' : 'have'} a time to come, for which the newest robots.txt counts. Are the times in "${timeField}" right?`,
+      );
+    }
     const warning = describeUselessRun(tally, {
       view: this.#parts.table.view,
       hosts: this.#parts.table.hosts,
@@ -199,7 +205,7 @@ export class FilterRun {
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
       urlField: formatFieldPath(options.urlField),
-      timeField: options.timeField && formatFieldPath(options.timeField),
+      timeField,
       isText: this.#lastFormat === 'text',
       sample: this.#sample,
     });

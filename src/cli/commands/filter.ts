@@ -3,7 +3,12 @@
 import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
-import { emptyTable, hasHistories, type TableMemory } from '../../judge/table-memory.js';
+import {
+  emptyTable,
+  hasHistories,
+  secondsOfTime,
+  type TableMemory,
+} from '../../judge/table-memory.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
 import { Filter, type FilterSettings } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -30,6 +35,7 @@ import {
   outputMode,
   refuseOutputInInputs,
 } from './outputs.js';
+import { tomorrow } from './robots-source.js';
 
 /**
  * `robots-filter`: filters files or standard input.
@@ -219,6 +225,7 @@ function settingsOf(
     timeField: options.timeField,
     ever: options.inForce === 'ever',
     maxAge: options.maxAge && DAY_SECONDS * options.maxAge,
+    now: options.timeField && secondsOfTime(tomorrow()),
     strict: options.strict ?? false,
     urlField: options.urlField,
     verdictField: options.verdictField,

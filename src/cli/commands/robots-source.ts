@@ -125,6 +125,14 @@ export async function checkTime(
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
+ * From when on times are still to come, in milliseconds since 1970: a date stands for the end of
+ * its day, clocks differ, and times without a zone may be local.
+ */
+export function tomorrow(): number {
+  return Date.now() + DAY;
+}
+
+/**
  * Warns of a time to come, such as a mistyped year: the newest robots.txt files would count.
  *
  * @param time in milliseconds since 1970; undefined if none was given
@@ -134,8 +142,7 @@ export function noteTimeToCome(
   diagnostics: Diagnostics,
   option = '--as-of',
 ): void {
-  // A date stands for the end of its day, so that of today is still to come.
-  if (time === undefined || time <= Date.now() + DAY) return;
+  if (time === undefined || time <= tomorrow()) return;
   diagnostics.note(
     `warning: ${option} is ${new Date(time).toISOString()}, a time to come: the newest robots.txt files count. Check the year`,
   );

@@ -256,6 +256,8 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   if (outcome >= 0) {
     worker.bad++;
     listBad(task, line, outcome & REASON_MASK);
+  } else if (line.time > query.now) {
+    worker.toCome++;
   }
   const selects = output === OUTPUT_ALLOWED || output === OUTPUT_DENIED;
   if (selects && !(output === OUTPUT_ALLOWED ? allowed : denied)) return to;

@@ -198,6 +198,7 @@ export class Query {
   timeColumn: i32;
   times: usize;
   maxAge: u32;
+  now: u32;
 }
 
 /** AGENT_… */
@@ -321,6 +322,7 @@ export class Worker {
   records: u64;
   passed: u64;
   bad: u64;
+  toCome: u64;
   shard: u32;
 
   get lines(): Line {

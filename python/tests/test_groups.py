@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -107,3 +108,39 @@ def test_parts_that_are_not_those_of_the_manifest_are_refused(
         (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "parts": parts}))
         with pytest.raises(RobotsFilterError, match="a part is not described"):
             Table.open(tmp_path)
+
+
+def test_groups_answer_for_times(tmp_path: Path, few_bytes: None) -> None:
+    source = tmp_path / "robots.ndjson"
+    with source.open("w") as file:
+        for number in range(HOSTS):
+            for year in (2023, 2024, 2025):
+                robots = f"User-agent: *\nDisallow: /{(number + year) % 7}\n"
+                record = {
+                    "host": f"h{number}.example",
+                    "robots": robots,
+                    "fetched": f"{year}-01-01",
+                }
+                file.write(json.dumps(record) + "\n")
+    shards = tmp_path / "shards"
+    words = ["--robots-dir", str(source), "--shards", str(SHARDS), "-o", str(shards)]
+    run(["compile", "-q", "--history", *words])
+    urls = [url and url.replace("\ud800", "x") for url in urls_of(300)]
+    days = [date(2022, 12, 31), date(2023, 1, 1), date(2023, 12, 31), date(2025, 1, 1), None]
+    times = random.Random(9).choices(days, k=len(urls))
+    whole = tmp_path / "whole.table"
+    with Table.compile(source, whole, history=True) as one, Table.open(shards) as many:
+        assert isinstance(many._judge, Groups)
+        expected = one.verdicts(urls, AGENTS, True, at=times)
+        assert many.verdicts(urls, AGENTS, True, at=times) == expected
+        plain = one.verdicts(urls, AGENTS, at=times)
+        array = pa.array(urls)
+        chunks = pa.chunked_array([array.slice(0, 7), array.slice(7, 0), array.slice(7)])
+        for values in (array, chunks, array.dictionary_encode(), chunks.dictionary_encode()):
+            assert many.verdicts(values, AGENTS, at=pa.array(times)).to_pylist() == plain
+        assert many.verdicts([], AGENTS, at=[]) == []
+
+
+def test_groups_without_histories_refuse_times(shards: Path, few_bytes: None) -> None:
+    with Table.open(shards) as many, pytest.raises(UsageError, match="has no histories"):
+        many.verdicts(["https://h1.example/"], AGENTS, at=date(2025, 1, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from robots_filter import RobotsFilterError, Table, UsageError
+from robots_filter._times import NO_TIME, times_of
 
 URLS = ["https://a.example/old", "https://a.example/new", "https://b.example/"]
 RECORDS = [
@@ -78,8 +80,9 @@ def _judged_one_by_one(path: Path, urls: list[str], times: list[datetime | None]
         if moment is None:
             verdicts.append("invalid")
             continue
-        table = tables.setdefault(moment, Table.open(path, as_of=moment))
-        verdicts.append(table.verdict(url, "GPTBot").verdict)
+        if moment not in tables:
+            tables[moment] = Table.open(path, as_of=moment)
+        verdicts.append(tables[moment].verdict(url, "GPTBot").verdict)
     for table in tables.values():
         table.close()
     return verdicts
@@ -93,6 +96,17 @@ def _times_of_kinds(times: list[datetime | None]) -> dict[str, Any]:
 
     naive = [moment and moment.replace(tzinfo=None) for moment in times]
     return {
+        "list of Timestamps": [
+            pd.NaT if moment is None else pd.Timestamp(moment) + pd.Timedelta(999_999_999, "ns")
+            for moment in times
+        ],
+        "list of datetime64": [np.datetime64(moment, "ms") for moment in naive],
+        "pyarrow dictionary of times": pa.array(times, pa.timestamp("ms")).dictionary_encode(),
+        "pandas objects": pd.Series(times, dtype=object),
+        "polars with a zone": pl.Series(naive, dtype=pl.Datetime("ms", "UTC")).dt.convert_time_zone(
+            "Europe/Berlin"
+        ),
+        "polars objects": pl.Series(times, dtype=pl.Object),
         "list": times,
         "tuple": tuple(times),
         "pyarrow s": pa.array(times, pa.timestamp("s", "UTC")),
@@ -168,32 +182,162 @@ def test_columns_of_urls_with_times(path: Path) -> None:
         assert table.verdicts([], "GPTBot", at=[]) == []
 
 
-def test_times_of_urls_that_are_refused(path: Path, tmp_path: Path) -> None:
+def test_times_are_floored_and_bounded() -> None:
+    import numpy as np
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    new_year = 1_735_689_600
+    late = pd.Timestamp("2024-12-31T23:59:59.999999999Z")
+    assert list(times_of(late, 1)) == [new_year - 1]
+    assert list(times_of(pd.Series([late, pd.NaT]), 2)) == [new_year - 1, NO_TIME]
+    assert list(times_of(np.datetime64("2024-12-31T23:59:59.999"), 1)) == [new_year - 1]
+    assert list(times_of(pd.NaT, 2)) == [NO_TIME, NO_TIME]
+    early, last = datetime.min.replace(tzinfo=timezone.utc), datetime.max
+    aware = last.replace(tzinfo=timezone(timedelta(hours=-12)))
+    assert list(times_of([early, aware], 2)) == [0, NO_TIME - 1]
+    days = [date(2025, 1, 1), None, date(1960, 1, 1), date(2200, 1, 1)]
+    expected = [new_year, NO_TIME, 0, NO_TIME - 1]
+    for column in [
+        days,
+        pa.array(days, pa.date32()),
+        pa.array(days, pa.date64()),
+        pl.Series(days),
+        pd.Series(days),
+        pd.Series(pd.to_datetime(days)),
+        np.array(days, "datetime64[D]"),
+        np.array(days, "datetime64[h]"),
+        pa.array([None, *days], pa.date32())[1:],
+    ]:
+        assert list(times_of(column, 4)) == expected, column
+    zone = pa.array([new_year * 1000 - 1], pa.timestamp("ms", "America/New_York"))
+    assert list(times_of(zone, 1)) == [new_year - 1]
+    assert list(times_of(pa.nulls(2), 2)) == [NO_TIME, NO_TIME]
+    assert list(times_of(pa.chunked_array([], pa.timestamp("s")), 0)) == []
+
+
+def test_questions_for_times_as_tables_for_one_time_answer_them(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    random = Random(4848)
+    hosts = [f"h{number}.example" for number in range(12)]
+    first = 1_700_000_000
+    moments = sorted(random.sample(range(first, first + 100_000), 6))
+    records = tmp_path / "records.ndjson"
+    with records.open("w") as file:
+        for host in hosts[:-1]:
+            for moment in random.sample(moments, random.randint(1, 6)):
+                lines = [random.choice(["User-agent: *", "User-agent: GPTBot\nUser-agent: Other"])]
+                for _ in range(random.randint(0, 3)):
+                    rule = random.choice(["Allow", "Disallow"])
+                    lines.append(f"{rule}: /{random.choice('abc')}")
+                robots = "\n".join(lines) + "\n"
+                record: dict[str, object] = {"host": host, "robots": robots, "fetched": moment}
+                if random.random() < 0.1:
+                    record = {"host": host, "status": 503, "fetched": moment}
+                file.write(json.dumps(record) + "\n")
+    path = tmp_path / "random.table"
+    Table.compile(records, path, history=True).close()
+    seconds = [moment + edge for moment in moments for edge in (-1, 0, 1)]
+    count = 70_000
+    agents = ["GPTBot", "Other", "Third>GPTBot"]
+    urls = [
+        random.choice([None, "no URL", *(f"https://{host}/{name}" for name in "abcd")])
+        for host in random.choices(hosts, k=count)
+    ]
+    times = random.choices([*seconds, None], k=count)
+    expected: list[Any] = [None] * count
+    for second in seconds:
+        places = [at for at, time in enumerate(times) if time == second]
+        moment = datetime.fromtimestamp(second, timezone.utc)
+        with Table.open(path, as_of=moment, threads=1) as table:
+            judged = table.verdicts([urls[at] for at in places], agents, True)
+        for at, item in zip(places, judged, strict=True):
+            expected[at] = item
+    with Table.open(path, threads=2) as table:
+        columns = pa.array(urls), pa.array(times, pa.timestamp("s"))
+        judged = table.verdicts(urls, agents, True, at=columns[1])
+        for url, time, item, wanted in zip(urls, times, judged, expected, strict=True):
+            if url is not None and time is None:
+                assert item is not None
+                reason = "invalid-url" if url == "no URL" else "no-time"
+                assert {*item.values()} == {("invalid", reason, None, None)}
+            else:
+                assert item == wanted, (url, time)
+        plain = [item and {name: one.verdict for name, one in item.items()} for item in judged]
+
+        def ask(shift: int) -> None:
+            kinds = (columns[0], columns[0].dictionary_encode(), columns[0].cast(pa.string_view()))
+            for kind in kinds:
+                found = table.verdicts(kind[shift:], agents, at=columns[1][shift:])
+                assert found.to_pylist() == plain[shift:]
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(ask, [0, 1]))
+
+
+def test_long_urls_have_their_own_times(path: Path) -> None:
+    import pyarrow as pa
+
+    times = [date(year, 6, 1) for year in (2024, 2025, 2023, 2024, 2024)]
+    tails = ["n" * (300 << 10), "", "n" * (700 << 10), "n" * (17 << 20), "x"]
+    urls = [URLS[1] + tail for tail in tails]
+    expected = ["allow", "deny", "unknown", "invalid", "allow"]
+    with Table.open(path) as table:
+        assert table.verdicts(urls, "GPTBot", at=times) == expected
+        found = table.verdicts(pa.array(urls), "GPTBot", at=pa.array(times))
+        assert found.to_pylist() == expected
+
+
+def test_times_of_urls_that_are_refused(path: Path, table: Table, tmp_path: Path) -> None:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     now = datetime(2025, 1, 1, tzinfo=timezone.utc)
-    with Table.open(path) as table:
+    frame = pd.DataFrame({"time": [now] * 3})
+    with Table.open(path) as dated:
         for at, message in [
-            ([now], "1 times for 3 URLs"),
-            (datetime(2025, 1, 1), "has no time zone"),
-            (["2025-01-01"] * 3, "a time is of type str"),
+            ([now], "at has 1 times for 3 URLs"),
+            (pa.array([now] * 4), "at has 4 times for 3 URLs"),
+            ([], "at has 0 times for 3 URLs"),
+            (datetime(2025, 1, 1), "has no time zone. Pass an aware datetime"),
+            ([None, datetime(2025, 1, 1), None], "has no time zone"),
+            (pd.Timestamp(2025, 1, 1), "has no time zone"),
+            ([now, b"2025-01-01", now], "a time is of type bytes"),
+            ([now, True, now], "a time is of type bool"),
+            (True, "at is of type bool"),
+            ({}, "at is of type dict"),
             (2025, "at is of type int"),
-            (pa.array([1, 2, 3]), "a column of int64"),
-            (pd.Series(["2025"] * 3), "a column of (large_)?string"),
+            ("2025-01-01", "at is of type str"),
+            (["2025-01-01"] * 3, "a time is of type str"),
+            ([1_735_689_600] * 3, "a time is of type int"),
+            (pa.array([1, 2, 3]), "at is a column of int64. Say what a number counts"),
+            (pd.Series([1.7e9] * 3), "a column of double. Say what a number counts"),
+            (pd.Series(["2025"] * 3), "a column of (large_)?string. Pass a date"),
+            (pa.array([True] * 3), "at is a column of bool"),
+            (pa.array([b"2025"] * 3), "at is a column of binary"),
+            (frame, r"DataFrame of pandas with the shape \(3, 1\). Pass one column"),
+            (np.array([[1, 2, 3]]), r"ndarray of numpy with the shape \(1, 3\)"),
+            (pl.DataFrame(frame["time"].tolist()), "at is a polars DataFrame"),
+            (pl.col("time"), "at is a polars Expr"),
+            (pa.table({"time": [now]}), "at is a pyarrow Table"),
         ]:
             with pytest.raises(UsageError, match=message):
-                table.verdicts(URLS, "GPTBot", at=at)
+                dated.verdicts(URLS, "GPTBot", at=at)
+        with pytest.raises(UsageError, match="urls is one URL"):
+            dated.verdicts(URLS[0], "GPTBot", at=[now])
+        with pytest.raises(UsageError, match="of type generator"):
+            dated.verdicts((url for url in URLS), "GPTBot", at=[now] * 3)
     with (
-        Table.open(path, as_of="2024-06-01") as table,
-        pytest.raises(UsageError, match="opened for one time"),
+        Table.open(path, as_of="2024-06-01") as one,
+        pytest.raises(UsageError, match=r"as_of='2024-06-01'.* leave as_of out"),
     ):
-        table.verdicts(URLS, "GPTBot", at=now)
-    robots = tmp_path / "robots"
-    robots.mkdir()
-    (robots / "a.example").write_text("")
-    with (
-        Table.compile(robots, tmp_path / "plain.table") as table,
-        pytest.raises(UsageError, match="no histories"),
-    ):
+        one.verdicts(URLS, "GPTBot", at=now)
+    for urls in (URLS, []):
+        with pytest.raises(UsageError, match=r"has no histories. Compile it with history=True"):
+            table.verdicts(urls, "GPTBot", at=now)
+    with pytest.raises(UsageError, match=r"has no histories. Compile it with history=True"):
         table.verdict(URLS[0], "GPTBot", at=now)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 import polars as pl
 from typing_extensions import assert_type
 
@@ -23,9 +25,24 @@ def lists(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> Non
     )
 
 
+def times(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> None:
+    """The times of URLs change no type."""
+    now = datetime.now(timezone.utc)
+    assert_type(table.verdicts(urls, "a", at=now), list[Verdict])
+    assert_type(table.verdicts(urls, "a", True, at=[now, None]), list[Judgement])
+    assert_type(table.verdicts(urls, ["a"], at=pl.Series([now])), list[dict[str, Verdict]])
+    assert_type(
+        table.verdicts(urls_or_nulls, ["a"], explain=True, at=now.date()),
+        list[dict[str, Judgement] | None],
+    )
+    for at in (now, now.date(), None):
+        assert_type(table.verdict("url", "a", at=at), Judgement)
+
+
 def columns(table: Table, series: pl.Series) -> None:
     """A Series of polars gives a Series."""
     assert_type(table.verdicts(series, ["a", "b"], explain=True), pl.Series)
+    assert_type(table.verdicts(series, "a", at=series), pl.Series)
     assert_type(
         list(table.filter([("id", "url")], "a", url=lambda item: item[1])), list[tuple[str, str]]
     )

@@ -200,4 +200,7 @@ def decoded(urls: Any) -> Any:
     """Return an array that is not dictionary-encoded."""
     if not pa.types.is_dictionary(urls.type):
         return urls
-    return urls.cast(urls.type.value_type)
+    if isinstance(urls, pa.ChunkedArray):
+        return pa.chunked_array([decoded(chunk) for chunk in urls.chunks], pa.large_binary())
+    # With offsets of 32 bits, values that are repeated often would not fit into one array.
+    return urls.dictionary.cast(pa.large_binary()).take(urls.indices)

@@ -264,6 +264,8 @@ class Connection:
         self.profile: str = stated["profile"]
         self.hosts: int = stated["hosts"]
         self.rules: int = stated["rules"]
+        #: Whether the table answers for the times of URLs.
+        self.histories: bool = stated["histories"]
         self.checksum: str = stated["checksum"]
         self.verdicts: tuple[str, ...] = tuple(stated["verdicts"])
         self.reasons: tuple[str, ...] = tuple(stated["reasons"])

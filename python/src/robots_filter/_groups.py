@@ -90,6 +90,7 @@ class Groups:
             raise
         self.profile = self.judges[0].profile
         self.hosts = sum(judge.hosts for judge in self.judges)
+        self.histories = all(judge.histories for judge in self.judges)
 
     def of_list(
         self, urls: Sequence[object], question: Question, times: Times | None = None

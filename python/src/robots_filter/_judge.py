@@ -61,6 +61,7 @@ class Judge:
         with self._processes.lent() as facts:
             self.profile: Profile = facts.profile  # type: ignore[assignment]
             self.hosts = facts.hosts
+            self.histories = facts.histories
             self.checksum = facts.checksum
             self._verdicts = facts.verdicts
             self._reasons = facts.reasons

@@ -151,7 +151,7 @@ class Table:
         """Judge one URL for one agent, with the reason and the rule that decided.
 
         `at` asks a table with histories for the robots.txt that was in force then: a datetime with
-        a time zone, or a date, which is its first second in UTC.
+        a time zone, or a date, which is its first second in UTC. None asks for the newest.
 
         An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A>B`. For many
         URLs `verdicts` is hundreds of times as fast.
@@ -164,8 +164,9 @@ class Table:
         if not isinstance(agent, str):
             raise UsageError(f"the agent is of type {type(agent).__name__}. Pass a product token")
         judgement: Judgement
-        times = None if at is None else times_of(at, 1)
-        (judgement,) = self._judge.of_list([url], question_of(agent, explain=True), times)
+        urls = [url]
+        times = self._times(at, urls)
+        (judgement,) = self._judge.of_list(urls, question_of(agent, explain=True), times)
         return judgement
 
     @overload
@@ -236,14 +237,15 @@ class Table:
         Series, of dates or timestamps. A column without a time zone is UTC. A URL without a time
         is invalid.
 
-        Raises UsageError for a wrong type, and for an agent that is no product token.
+        Raises UsageError for a wrong type, for an agent that is no product token, for another
+        number of times than of URLs, and for times if the table has no histories.
         """
         question = question_of(agents, explain=bool(explain))
-        times = None if at is None else times_of(at, _length(urls))
-        if isinstance(urls, list | tuple):
-            return self._judge.of_list(urls, question, times)
         if isinstance(urls, str | bytes):
             raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
+        times = self._times(at, urls)
+        if isinstance(urls, list | tuple):
+            return self._judge.of_list(urls, question, times)
         package = type(urls).__module__.partition(".")[0]
         if package == "pyarrow":
             return self._of_arrow(urls, question, times)
@@ -258,6 +260,29 @@ class Table:
         raise UsageError(
             f"urls is of type {type(urls).__name__}. {_ADVICE.get(package.lstrip('_'), _KINDS)}"
         )
+
+    def _times(self, at: Any, urls: Any) -> Times | None:
+        """Return the time of each URL; None if the newest robots.txt counts.
+
+        Raises UsageError for a table that does not answer for them.
+        """
+        if at is None:
+            return None
+        if self._as_of is not None:
+            raise UsageError(
+                f"the table was opened with as_of={self._as_of!r} and answers for that time. "
+                "Open it again and leave as_of out"
+            )
+        if not self._judge.histories:
+            raise UsageError(
+                f"the table {self._path} has no histories. Compile it with history=True"
+            )
+        try:
+            count = len(urls)
+        except TypeError:
+            # No column, which is refused by its type.
+            return None
+        return times_of(at, count)
 
     def _of_numpy(self, urls: Any, question: Question, times: Times | None) -> Any:
         import numpy as np
@@ -340,14 +365,6 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
-
-
-def _length(urls: Any) -> int:
-    try:
-        return len(urls)
-    except TypeError:
-        # What is no column is refused later.
-        return 0
 
 
 def _check_items(items: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -13,15 +14,27 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import compile_warc
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from archives import write_archives
 from cluster import LOOPBACK, Cluster
-from data import SHARDS, texts_of, urls_of, write_table
+from data import (
+    HISTORY_START,
+    HISTORY_STEP,
+    HOSTS,
+    SHARDS,
+    host_of,
+    texts_of,
+    urls_of,
+    write_histories,
+    write_table,
+)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -159,6 +172,69 @@ class Checks:
             )
             assert judged.columns == [*df.columns, "verdict"], judged.columns
             assert len(judged.select("verdict").collect()) == 50
+
+    def check_times_of_rows(self) -> None:
+        """Each row is judged for its time, of any type, whatever the time zone of the session."""
+        write_histories(self.place)
+        table, shards = str(self.place / "history.table"), str(self.place / "history.shards")
+        draw = random.Random(53)
+        edges = [HISTORY_START + year * HISTORY_STEP for year in range(4)]
+        seconds = [draw.choice([*edges, *(edge - 1 for edge in edges), None]) for _ in range(3000)]
+        hosts = [host_of(draw.randrange(HOSTS + 5)) for _ in seconds]
+        urls = [draw.choice([f"https://{host}/{draw.randrange(4)}/", None]) for host in hosts]
+        with Table.open(table) as opened:
+            times = pa.array(seconds, pa.timestamp("s"))
+            wanted = opened.verdicts(urls, AGENTS, True, at=times)
+        assert {item["*"].verdict for item in wanted if item} == {
+            *("allow", "deny", "unknown", "invalid")
+        }
+        rows = list(zip(range(len(urls)), urls, seconds, strict=True))
+        df = self.spark.createDataFrame(rows, "id int, url string, seconds long")
+        zone = self.spark.conf.get("spark.sql.session.timeZone")
+        self.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+        # Half a second later it is the same second. Days are those of UTC.
+        exact = "timestamp_millis(1000 * seconds + 500)"
+        kinds = {
+            "instant": exact,
+            "local": "timestamp_ntz'1970-01-01 00:00:00.5' + make_dt_interval(0, 0, 0, seconds)",
+        }
+        df = df.selectExpr("id", "url", *(f"{sql} AS {name}" for name, sql in kinds.items()))
+        try:
+            for name in kinds:
+                ways: list[dict[str, Any]] = [{"table": table}]
+                if name == "instant":
+                    ways.append({"table": shards, "by_shard": True, "tasks": 3})
+                for more in ways:
+                    judged = filter_urls(df, agents=AGENTS, explain=True, time=name, **more)
+                    found = judged.select("id", "verdict", "reason").sort("id").collect()
+                    assert len(found) == len(wanted)
+                    for row, item in zip(found, wanted, strict=True):
+                        for agent in AGENTS:
+                            pair = (
+                                row.verdict and row.verdict[agent],
+                                row.reason and row.reason[agent],
+                            )
+                            expected = (None, None) if item is None else item[agent][:2]
+                            assert pair == expected, (name, more, row, item, seconds[row.id])
+            day = df.selectExpr("id", "'https://h1.example/1/' AS url", "DATE'2024-01-01' AS day")
+            judged = filter_urls(day, table=table, agents="*", time="day").distinct()
+            with Table.open(table) as opened:
+                one = opened.verdict("https://h1.example/1/", "*", at=date(2024, 1, 1)).verdict
+            assert {row.verdict for row in judged.collect()} == {one}
+        finally:
+            self.spark.conf.set("spark.sql.session.timeZone", zone)
+        for text, wrong in {
+            "has no histories. Compile it with history=True": {"table": self.table},
+            "no column when. Name the column of the times: time=": {"time": "when"},
+            "the column b is of type boolean": {"time": "b"},
+        }.items():
+            try:
+                frame = df.withColumn("b", F.lit(True))
+                filter_urls(frame, **{"table": table, "agents": "*", "time": "instant", **wrong})
+            except UsageError as error:
+                assert text in str(error), error
+            else:
+                raise AssertionError(f"not refused: {text}")
 
     def check_function_of_sql(self) -> None:
         """It gives the verdicts of the single process, alone and for several agents."""
@@ -429,6 +505,7 @@ def main() -> None:
                 checks.check_wrong_arguments_fail_before_anything_runs,
                 checks.check_replaced_table_is_opened_anew,
                 checks.check_columns_of_any_name,
+                checks.check_times_of_rows,
                 checks.check_heavy_host_in_several_tasks,
                 checks.check_archives_compile_as_on_one_machine,
                 checks.check_connect,

@@ -14,6 +14,8 @@ from robots_filter import command
 
 HOSTS = 400
 SHARDS = 5
+#: The time of the first version of histories, 2024-01-01, and the seconds up to the next one.
+HISTORY_START, HISTORY_STEP = 1_704_067_200, 8_640_000
 #: The host with half of all URLs.
 HEAVY = "heavy.example"
 
@@ -39,6 +41,22 @@ def write_table(place: Path) -> None:
     words = [*command(), "compile", "-q", "--robots-dir", str(place / "robots.ndjson")]
     subprocess.run([*words, "-o", str(place / "robots.table")], check=True)
     shards = ["--shards", str(SHARDS), "-o", str(place / "shards")]
+    subprocess.run([*words, *shards], check=True)
+
+
+def write_histories(place: Path) -> None:
+    """Compile a table with histories whole and in shards: three versions of each host."""
+    with (place / "history.ndjson").open("w") as file:
+        for number in range(HOSTS):
+            for version in range(3):
+                robots = f"User-agent: *\nDisallow: /{(number + version) % 4}/\n"
+                fetched = HISTORY_START + version * HISTORY_STEP
+                record = {"host": host_of(number), "robots": robots, "fetched": fetched}
+                file.write(json.dumps(record) + "\n")
+    source = str(place / "history.ndjson")
+    words = [*command(), "compile", "-q", "--history", "--robots-dir", source]
+    subprocess.run([*words, "-o", str(place / "history.table")], check=True)
+    shards = ["--shards", str(SHARDS), "-o", str(place / "history.shards")]
     subprocess.run([*words, *shards], check=True)
 
 

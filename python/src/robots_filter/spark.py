@@ -2,8 +2,8 @@
 
 A table in one piece, or a small one in shards, is opened whole by each Python worker, and no row
 moves. Of a large table in shards each task opens one shard, to which the rows of its hosts are
-sent. Only the URLs go to Python. Spark 3.5 and 4 are supported, Spark Connect too, and no package
-is needed beside pyspark, pandas and pyarrow.
+sent. Only the URLs and their times go to Python. Spark 3.5 and 4 are supported, Spark Connect too,
+and no package is needed beside pyspark, pandas and pyarrow.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -76,6 +77,8 @@ class _Asked:
     #: The plain name of the column of the URLs.
     url: str
     question: Question
+    #: A column of Spark with the times of the URLs, in seconds since 1970, of any size.
+    time: Any = None
 
     @property
     def members(self) -> list[str]:
@@ -89,6 +92,7 @@ def filter_urls(
     table: PathLike,
     agents: str | Sequence[str],
     url: str = "url",
+    time: str | None = None,
     profile: Profile | None = None,
     explain: bool = False,
     ship: bool = False,
@@ -99,6 +103,9 @@ def filter_urls(
 
     For one agent given as a str both are strings; for a list they are structs with a string for
     each agent. A null URL has null. Rows keep their columns; if rows move, their order is lost.
+
+    `time` names the column with the time for which each URL is judged, if the table has histories:
+    timestamps, or dates, which are their first second in UTC. A URL without a time is invalid.
 
     `table` is a file that `robots-filter compile` wrote, or the directory of `compile --shards`, at
     a path that the driver and all executors share. With `ship`, Spark brings a file to each
@@ -114,7 +121,7 @@ def filter_urls(
     """
     path = _local_path("filter_urls", table)
     question = question_of(agents, explain=bool(explain))
-    asked = _asked(df, url, question)
+    asked = _asked(df, url, question, time)
     for name in df.columns:
         # Spark does not tell columns apart by case.
         if name.lower() in asked.members:
@@ -124,7 +131,7 @@ def filter_urls(
             )
     if tasks is not None and (type(tasks) is not int or tasks < 1):
         raise UsageError(f"tasks is {tasks!r}. Use a whole number from 1 on")
-    place, parts = _placed(df.sparkSession, path, question, profile, ship)
+    place, parts = _placed(df.sparkSession, path, question, profile, ship, timed=time is not None)
     # Spark finds no column again whose name has a dot, or that two columns have.
     plain = df.toDF(*(_plain(index) for index in range(len(df.columns))))
     judged = _judged_frame(plain, place, parts, asked, by_shard, tasks)
@@ -168,7 +175,8 @@ def register(
         kind = _struct(["verdict", "reason"])
     elif not question.single:
         kind = _struct(question.agents)
-    return spark.udf.register(name, scalar(_judging(place, question, None), 1, kind))
+    asked = _Asked("", question)
+    return spark.udf.register(name, scalar(_judging(place, asked, None), 1, kind))
 
 
 def _plain(index: int) -> str:
@@ -192,11 +200,17 @@ def _local_path(caller: str, table: PathLike) -> str:
 
 
 def _placed(
-    spark: Any, path: str, question: Question, profile: str | None, ship: bool
+    spark: Any,
+    path: str,
+    question: Question,
+    profile: str | None,
+    ship: bool,
+    *,
+    timed: bool = False,
 ) -> tuple[_Place, list[Part] | None]:
     """Check a table; return where the executors find it, and its parts if it is in shards."""
     parts = parts_of(path) if os.path.isdir(path) else None
-    checksum = _check_answers(path, parts, question, profile)
+    checksum = _check_answers(path, parts, question, profile, timed)
     if not ship:
         return _Place(path, checksum), parts
     if parts is not None:
@@ -239,16 +253,20 @@ def _judged_frame(
     if by_shard is None:
         by_shard = parts is not None and sum(part.bytes for part in parts) > WHOLE_BYTES
     question = asked.question
+    arguments = [bytes_of(asked.url)]
+    if asked.time is not None:
+        arguments.append(asked.time)
     flat = _struct([f"f{at}" for at in range(len(question.agents) * len(asked.members))])
     if parts is None or not by_shard or len(parts) == 1:
-        function = scalar(_judging(place, question, None), 1, flat)
-        judged = function.asNondeterministic()(bytes_of(asked.url))
+        function = scalar(_judging(place, asked, None), len(arguments), flat)
+        judged = function.asNondeterministic()(*arguments)
         return _divided(df, judged, df.columns, asked)
     rows, of_task = moved(df, asked.url, len(parts), tasks)
     names = [parts[shard].file for shard in of_task]
     checksums = {part.file: part.checksum for part in parts}
-    function = scalar(_judging(place, question, (names, checksums)), 2, flat)
-    judged = function.asNondeterministic()(bytes_of(asked.url), F.col(TASK))
+    arguments.append(F.col(TASK))
+    function = scalar(_judging(place, asked, (names, checksums)), len(arguments), flat)
+    judged = function.asNondeterministic()(*arguments)
     return _divided(rows, judged, df.columns, asked)
 
 
@@ -272,29 +290,56 @@ def _divided(rows: DataFrame, judged: Any, columns: Sequence[str], asked: _Asked
     return rows.withColumn(_JUDGED, judged).select(*columns, *added)
 
 
-def _asked(df: DataFrame, url: str, question: Question) -> _Asked:
+def _asked(df: DataFrame, url: str, question: Question, time: str | None) -> _Asked:
     # Before Spark 4 the DataFrame of Spark Connect is no DataFrame.
     if not isinstance(df, DataFrame) and not hasattr(df, "mapInArrow"):
         raise UsageError(f"df is of type {type(df).__name__}. Pass a DataFrame of Spark")
-    if url not in df.columns:
-        raise UsageError(
-            f"the DataFrame has no column {url}. Name the column of the URLs: url=... "
-            f"with one of {', '.join(df.columns)}"
-        )
-    if df.columns.count(url) > 1:
-        raise UsageError(f"the DataFrame has several columns {url}. Rename all but one")
-    column = df.columns.index(url)
-    kind = df.schema.fields[column].dataType
+    column, kind = _found(df, url, "the column of the URLs: url")
     if not isinstance(kind, T.StringType | T.BinaryType):
         raise UsageError(
             f"the column {url} is of type {kind.simpleString()}. "
             f"Name a column of strings, such as url='url'"
         )
-    return _Asked(_plain(column), question)
+    if time is None:
+        return _Asked(_plain(column), question)
+    place, moments = _found(df, time, "the column of the times: time")
+    return _Asked(_plain(column), question, _seconds_of(_plain(place), moments, time))
+
+
+def _found(df: DataFrame, name: str, what: str) -> tuple[int, T.DataType]:
+    """Return the place of a column and its type."""
+    if name not in df.columns:
+        raise UsageError(
+            f"the DataFrame has no column {name}. Name {what}=... "
+            f"with one of {', '.join(df.columns)}"
+        )
+    if df.columns.count(name) > 1:
+        raise UsageError(f"the DataFrame has several columns {name}. Rename all but one")
+    place = df.columns.index(name)
+    return place, df.schema.fields[place].dataType
+
+
+def _seconds_of(column: str, kind: T.DataType, name: str) -> Any:
+    """Return a column with the seconds since 1970 of a column of times.
+
+    The time zone of the session has no part in it: pandas would have times in that zone.
+    """
+    times = F.col(column)
+    if isinstance(kind, T.TimestampType):
+        return times.cast("long")
+    if isinstance(kind, T.DateType | T.TimestampNTZType):
+        days = F.datediff(times.cast("date"), F.lit("1970-01-01").cast("date")).cast("long")
+        if isinstance(kind, T.DateType):
+            return days * 86_400
+        return days * 86_400 + F.hour(times) * 3600 + F.minute(times) * 60 + F.second(times)
+    raise UsageError(
+        f"the column {name} is of type {kind.simpleString()}. Name a column of timestamps or "
+        f"dates, which to_timestamp and timestamp_seconds make of text and numbers"
+    )
 
 
 def _check_answers(
-    path: str, parts: list[Part] | None, question: Question, profile: str | None
+    path: str, parts: list[Part] | None, question: Question, profile: str | None, timed: bool
 ) -> str:
     """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong.
 
@@ -308,7 +353,7 @@ def _check_answers(
                 f"{path} was compiled for the profile {table.profile} and cannot answer for "
                 f"{profile}. Leave profile out, or compile again with --profile {profile}"
             )
-        table.verdicts([""], question.agents)
+        table.verdicts([""], question.agents, at=date(2000, 1, 1) if timed else None)
         checksum = table.checksum
     return checksum if parts is None else checksum_of(parts)
 
@@ -318,19 +363,22 @@ def _struct(names: Sequence[str]) -> T.StructType:
 
 
 def _judging(
-    place: _Place, question: Question, by_task: tuple[list[str], dict[str, str]] | None
+    place: _Place, asked: _Asked, by_task: tuple[list[str], dict[str, str]] | None
 ) -> Columns:
-    """Return the function that judges the batches of a task, whose number is the second column.
+    """Return the function that judges batches: URLs, their times if `asked` has such, and the task.
 
-    It gives the verdicts of each agent, and then the reasons.
+    It gives the verdicts of each agent, and then the reasons. With `by_task`, the last column is
+    the number of the task, the same in all batches.
     """
+    # No column of Spark goes into a task.
+    question, timed = asked.question, asked.time is not None
 
     def judge(batches: Iterator[tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
         table: Table | None = None
         task = None
         for batch in batches:
             if by_task is not None:
-                own = set(pc.unique(batch[1]).to_pylist())
+                own = set(pc.unique(batch[-1]).to_pylist())
                 if task is not None and own != {task}:
                     raise RobotsFilterError(f"rows of several tasks in one: {own | {task}}")
                 if task is None:
@@ -342,7 +390,8 @@ def _judging(
                     names, checksums = by_task
                     part = place.of(names[task])
                     table = _table_at(part, checksums[names[task]])
-            yield _judged(table, batch[0], question)
+            times = batch[1].cast(pa.int64()).cast(pa.timestamp("s")) if timed else None
+            yield _judged(table, batch[0], question, times)
 
     return judge
 
@@ -373,8 +422,8 @@ def _table_at(path: str, checksum: str) -> Table:
     return table
 
 
-def _judged(table: Table, urls: Any, question: Question) -> list[Any]:
-    result = table.verdicts(urls, [*question.agents], explain=question.explain)
+def _judged(table: Table, urls: Any, question: Question, times: Any) -> list[Any]:
+    result = table.verdicts(urls, [*question.agents], explain=question.explain, at=times)
     members = ["verdict", "reason"] if question.explain else ["verdict"]
     # The struct's own nulls are those of the URLs.
     return [

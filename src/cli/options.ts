@@ -138,6 +138,16 @@ function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, nonEmpty(value)];
 }
 
+/**
+ * Parses a number of days: `90d`.
+ *
+ * @param remedy what to say of any other text
+ */
+export function days(text: string, remedy: string): number {
+  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
+  throw new InvalidArgumentError(remedy);
+}
+
 /** Reads the path of a member or column (arguments.ts). */
 function fieldPath(text: string): string[] {
   const keys = parseFieldPath(text);

@@ -77,10 +77,10 @@ export class Histories {
     const versions: (Found & { confirmed: number })[] = [];
     let date: number | undefined;
     for (const version of added) {
-      const isLater = version.date !== date;
+      // Of one date, the version that was added last comes first.
+      if (version.date === date) continue;
       date = version.date;
       const before = versions.at(-1);
-      if (!isLater) continue;
       if (before && robotsOf(before.body) === robotsOf(version.body)) before.confirmed = date;
       else versions.push({ ...version, confirmed: date });
     }

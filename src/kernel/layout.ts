@@ -280,6 +280,8 @@ export const FORMAT_TSV = 4;
  */
 export const FORMAT_OFFSETS = 5;
 export const OFFSET_BYTES = WORD;
+/** Bytes of the time of a URL: see QUERY_TIMES. */
+export const TIME_BYTES = WORD;
 
 /**
  * FORMAT_CSV and FORMAT_TSV: the first byte of a row that holds newlines, or whose own first byte

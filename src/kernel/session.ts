@@ -48,6 +48,7 @@ import {
   RUN_DONE,
   RUN_OUTPUT_FULL,
   TASK_BYTES,
+  TIME_BYTES,
   WORKER_LINES,
   WORKER_RESULTS,
 } from './layout.js';
@@ -153,7 +154,6 @@ const GOOGLE = 6;
 /** Greatest number of URLs of a batch, and of their UTF-16 code units with a newline after each. */
 const BATCH_URLS = 512;
 const BATCH_UNITS = 1 << 15;
-const TIME_BYTES = 4;
 /** Bytes of UTF-8 that a batch may take. */
 const BATCH_BYTES = BYTES_OF_UNIT * BATCH_UNITS;
 /** Bytes of a column's output that are emptied at a time, beyond what one URL may need. */

@@ -2,7 +2,7 @@
 
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
-import { OFFSET_BYTES } from '../kernel/layout.js';
+import { OFFSET_BYTES, TIME_BYTES } from '../kernel/layout.js';
 import { readSome, sleepBeforeRetry, writeBytes } from '../workers/descriptor.js';
 
 /**
@@ -31,9 +31,6 @@ const REQUEST_COUNT = 12;
 /** Bytes of all URLs: the last offset minus the first. */
 const REQUEST_URL_BYTES = 16;
 const REQUEST_BYTES = 20;
-
-/** Bytes of a time: seconds since 1970, or 0xffffffff for none. */
-const TIME_BYTES = 4;
 
 /** The agents are padded to a multiple of this. */
 const ALIGNMENT = 4;

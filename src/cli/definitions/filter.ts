@@ -10,6 +10,7 @@ import { withTokens } from '../agents.js';
 import { filter, shard } from '../commands/filter.js';
 import {
   type CommandDefinition,
+  days,
   describedOption,
   type FilterOptions,
   fieldPathOnce,
@@ -107,7 +108,7 @@ export const filterDefinition: CommandDefinition = {
       '--max-age <days>',
       'Count no robots.txt that was last found longer before: 90d.',
       'With --time-field or --as-of: 1d to 36500d. A robots.txt that was found again with the same rules is as old as the last finding before the time, or not old if there is a finding after the time. Where the robots.txt is older, the verdict is unknown.',
-    ).argParser(days),
+    ).argParser((text) => days(text, 'Give a number of days, such as 90d.')),
     describedOption(
       'Verdicts',
       '--explain',
@@ -246,12 +247,6 @@ const strictOption = (): Option =>
     'Stop at the first invalid record with exit status 2.',
     'Without this option invalid records come out with the verdict invalid, and the first ten are named on standard error.',
   );
-
-/** Parses a number of days: `90d`. */
-function days(text: string): number {
-  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
-  throw new InvalidArgumentError('Give a number of days, such as 90d.');
-}
 
 /** The values of `--format`. */
 const FORMAT_CHOICES = Object.keys({

@@ -8,12 +8,12 @@ import type { DiffOptions } from '../commands/diff.js';
 import type { RecordsOptions } from '../commands/records.js';
 import {
   type CommandDefinition,
+  days,
   describedOption,
   momentOption,
   once,
   ROWS_DETAIL,
   shared,
-  wholeNumber,
 } from '../options.js';
 import type { Period } from '../report/history-figures.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
@@ -21,8 +21,7 @@ import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
 /** Parses a period: `month`, or a number of days, `30d`. */
 function period(text: string): Period {
   if (text === 'month') return text;
-  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
-  throw new InvalidArgumentError('Give month, or a number of days such as 30d.');
+  return days(text, 'Give month, or a number of days such as 30d.');
 }
 
 export const auditDefinition: CommandDefinition = {

@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished } from 'vitest';
-import { type Ended, ended, MAIN, test, type Workplace, workplace } from '../cli/command-line.js';
+import {
+  type Ended,
+  EXAMPLE_COM,
+  ended,
+  MAIN,
+  test,
+  type Workplace,
+  workplace,
+} from '../cli/command-line.js';
 
 const TRUNCATE_AT_READ = fileURLToPath(new URL('truncate-at-read.cjs', import.meta.url));
 const OLD = 'as it was\n';
@@ -68,6 +76,11 @@ const WAYS: Readonly<Record<string, Way>> = {
   'text on standard input': { content: urls, args: FILTER, output: judgedUrls },
   NDJSON: { content: objects, args: [...FILTER, 'FILE'], output: judgedObjects },
   JSON: { content: array, args: [...FILTER, 'FILE'], output: judgedObjects },
+  'records with times': {
+    content: objects.replaceAll('{', '{"t":1741608000,'),
+    args: ['-q', '--robots-dir', 'dated', '--time-field', 't', 'FILE'],
+    output: judgedObjects.replaceAll('{', '{"t":1741608000,'),
+  },
   'gzip data': {
     content: gzipSync(objects, { level: 0 }),
     args: [...FILTER, 'FILE'],
@@ -135,6 +148,7 @@ describe('a file that is truncated while it is read', () => {
         ? 'f.ndjson'
         : 'f';
     const size = Buffer.byteLength(way.content);
+    place.write('dated/2024-01-01/example.com', EXAMPLE_COM);
     // To a size within a line that is not yet read, and to zero.
     for (const [read, left] of [
       [0.1, 0.5],

@@ -273,6 +273,31 @@ describe('--time-field', () => {
     expect(early.stderr).toContain('are of later times. Are the times in "t" right?');
   });
 
+  test('reads times as long as the longest, and none that is a byte longer', async () => {
+    const it = await compiled();
+    const time = (bytes: number): string => `2024-06-01T00:00:00.${'0'.repeat(bytes - 20)}`;
+    // In JSON 6 bytes for the first character: the bytes of the input count.
+    const escaped = (bytes: number): string => time(bytes - 5).replace('2', '\\u0032');
+    const url = 'https://a.example/old';
+    const inputs = {
+      'x.ndjson': (bytes: number) => `{"url":"${url}","t":"${time(bytes)}"}`,
+      'escaped.ndjson': (bytes: number) => `{"url":"${url}","t":"${escaped(bytes)}"}`,
+      'first.ndjson': (bytes: number) => `{"t":"${time(bytes)}","url":"${url}"}`,
+      'x.csv': (bytes: number) => `url,t\n${url},${time(bytes)}`,
+      'quoted.csv': (bytes: number) => `url,t\n${url},"${time(bytes)}"`,
+    };
+    for (const [name, content] of Object.entries(inputs)) {
+      for (const [bytes, verdict] of [
+        [256, 'allow'],
+        [257, 'invalid'],
+      ] as const) {
+        it.write(name, content(bytes));
+        const { text } = await it.run([...FILTER, name]);
+        expect(lines(text), `${name} ${bytes}`).toEqual([verdict]);
+      }
+    }
+  });
+
   test('warns of times that are still to come', async () => {
     const url = 'https://a.example/new';
     const at = (days: number): object => ({

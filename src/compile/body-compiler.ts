@@ -20,6 +20,7 @@ import type { Profile } from '../protocol/verdict.js';
 import { ACCESS_UNREACHABLE } from '../table/format.js';
 import { encodeRecordList } from '../table/record-list.js';
 import { ByteStore, type HashKey } from './byte-store.js';
+import { addCompiledBody } from './compiled-body.js';
 import { CompiledRobots, type TokenList } from './compiled-robots.js';
 
 /** Options for compiling robots.txt files. */
@@ -104,6 +105,12 @@ export class BodyCompiler {
     const file = placeRules(body, this.#options, this.#parts);
     const { warnings } = file;
     return { record: this.#compiler.compile(file), recordList: this.#recordList(file), warnings };
+  }
+
+  /** Takes over a compiled body (compiled-body.ts). No line of it can be warned about. */
+  takeOver(body: Uint8Array): CompiledBody {
+    const kept = { kept: this.#kept, keepsRecords: this.#parts.records };
+    return { ...addCompiledBody(body, this.compiled, kept), warnings: [] };
   }
 
   #recordList(file: PlacedFile): number {

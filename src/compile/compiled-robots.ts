@@ -289,6 +289,11 @@ export interface RobotsDetails {
 /** The data of a version in a history. From one that is `unknown` on, nothing is known. */
 export interface VersionDetails extends Omit<RobotsDetails, 'access'> {
   readonly access?: AccessResult | 'unknown' | undefined;
+  /**
+   * Of a compiled body (compiled-body.ts): the bytes of the robots.txt that it stands for. Default:
+   * the body is that robots.txt.
+   */
+  readonly compiledFrom?: number | undefined;
 }
 
 const SECOND = 1000;

@@ -142,8 +142,9 @@ export class PartBuilder {
     const number = this.#numberOf(body, details);
     const sources = this.#sources;
     sources.split(displaySource(details.source), authority.host);
+    const bytes = details.compiledFrom ?? body.length;
     this.#files++;
-    this.#bytes += body.length;
+    this.#bytes += bytes;
     const key = this.#keep(authorityKey(authority));
     if (sources.template !== this.#template) {
       this.#templateWords = this.#keep(sources.template);
@@ -152,7 +153,7 @@ export class PartBuilder {
     const date = this.#keepsDates ? secondsOf(details.date) : 0;
     this.#pushPlace(key);
     this.#pushPlace(this.#templateWords);
-    this.#entries.push(sources.number, number, body.length, date);
+    this.#entries.push(sources.number, number, bytes, date);
   }
 
   /**
@@ -208,7 +209,11 @@ export class PartBuilder {
     if (access === 'unreachable') return BODY_UNREACHABLE;
     if (access === 'unknown') return BODY_UNKNOWN;
     const known = this.#bodies.digests.count;
+    const isCompiled = details.compiledFrom !== undefined;
     const digest = digestOf(body);
+    // A robots.txt with the bytes of a compiled body is another body. Its digest is not known to be
+    // the complement of any digest.
+    if (isCompiled) for (const [at, byte] of digest.entries()) digest[at] = ~byte;
     const index = this.#bodies.digests.add(digest);
     const number = FIRST_BODY + index;
     if (index < known) return number;
@@ -216,7 +221,9 @@ export class PartBuilder {
     const place = this.#robotsRecords.push(COMPILED_ELSEWHERE) - 1;
     this.#recordLists.push(0);
     if (this.#claims?.claim(digest) === false) return number;
-    const { record, recordList, warnings } = this.#bodies.compile(body);
+    const { record, recordList, warnings } = isCompiled
+      ? this.#bodies.takeOver(body)
+      : this.#bodies.compile(body);
     this.#robotsRecords[place] = record;
     this.#recordLists[place] = recordList;
     if (warnings.length > 0) this.#warnings.push([number, warnings.map(({ code }) => code)]);

@@ -1,9 +1,15 @@
-/** Reads the bytes of a table, and computes its checksum while the next bytes come. */
+/**
+ * Tells tables from other files, reads the bytes of a table, and computes its checksum while the
+ * next bytes come.
+ */
 
-import { readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { compressionOf } from '../files/compression.js';
 import { readOpened } from '../files/openings.js';
 import { Checksum } from '../kernel/hashes.js';
-import { HEADER_BYTES } from '../table/format.js';
+import { HEADER_BYTES, HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../table/format.js';
+import { beginsAsManifest, MANIFEST_NAME } from '../table/manifest.js';
 
 /** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
 export const READ_BYTES = 4 * 1024 * 1024;
@@ -110,4 +116,64 @@ async function readPiece(
     filled += bytesRead;
   }
   return room.subarray(0, filled);
+}
+
+// ---- What a path is, before it is opened
+
+/** Bytes of a manifest that show what it is, even if a tool has sorted its members. */
+const MANIFEST_HEAD_BYTES = 1 << 16;
+
+/** What the name of a compressed table holds: nothing else tells before it is decompressed. */
+const TABLE_NAME = '.table.';
+
+/** Whether a path is a table: a file, also compressed, or one in shards. */
+export function isTable(path: string): boolean {
+  if (isShardedTable(path)) return true;
+  try {
+    if (!statSync(path).isFile()) return false;
+    const head = headOf(path, HEADER_BYTES);
+    return beginsAsTable(head) || (compressionOf(head) !== undefined && isTableName(path));
+  } catch {
+    return false; // Opening it later gives the error.
+  }
+}
+
+function isTableName(path: string): boolean {
+  return basename(path).toLowerCase().includes(TABLE_NAME);
+}
+
+/** Whether a path is a directory with the manifest of a table in shards, or the manifest itself. */
+export function isShardedTable(path: string): boolean {
+  try {
+    const name = statSync(path).isDirectory() ? join(path, MANIFEST_NAME) : path;
+    const status = statSync(name);
+    // To look into a named pipe would keep the program waiting; opening the table refuses it.
+    if (status.isFIFO()) return name !== path;
+    return status.isFile() && beginsAsManifest(headOf(name, MANIFEST_HEAD_BYTES));
+  } catch {
+    return false; // Reading it later gives the error.
+  }
+}
+
+function beginsAsTable(head: Buffer): boolean {
+  return (
+    head.length >= HEADER_VERSION &&
+    head.readUInt32LE(0) === MAGIC_LOW &&
+    head.readUInt32LE(4) === MAGIC_HIGH
+  );
+}
+
+/**
+ * The first bytes of a file.
+ *
+ * @throws the errors of `openSync` and `readSync`
+ */
+export function headOf(path: string, most: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.allocUnsafe(most);
+    return head.subarray(0, readSync(file, head, 0, most, 0));
+  } finally {
+    closeSync(file);
+  }
 }

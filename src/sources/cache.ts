@@ -7,6 +7,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
+import { isTable } from '../judge/read-table.js';
 import { type CaptureEvent, type LeftOutEvent, readArchivePart } from './archive-reader.js';
 import {
   ARCHIVE_ENDINGS,
@@ -50,6 +51,7 @@ import {
   recordFileOf,
   recordFileOfPart,
 } from './record-files.js';
+import { type TableEntries, type TableUse, tableParts } from './table-entries.js';
 
 export type { Archive, ArchivePart } from './archives.js';
 export type { RecordColumns } from './record-files.js';
@@ -61,11 +63,14 @@ export type { RecordColumns } from './record-files.js';
  * reads which part.
  */
 
-/** A part of a cache that any thread can read: names in a directory, records, or captures. */
-export type CachePart = PlaceNames | RecordPart | ArchivePart;
+/**
+ * A part of a cache that any thread can read: names in a directory, records, entries of a table, or
+ * captures.
+ */
+export type CachePart = PlaceNames | RecordPart | TableEntries | ArchivePart;
 
 /** A part, or WARC files, which are read together and have their own parts. */
-export type CacheContent = PlaceNames | RecordPart | Archive;
+export type CacheContent = PlaceNames | RecordPart | TableEntries | Archive;
 
 /**
  * An event of a part: a robots.txt, a capture, something skipped, or something with its own parts.
@@ -78,12 +83,17 @@ const ENDINGS = [...RECORD_FILE_ENDINGS, ...ARCHIVE_ENDINGS, ...ARCHIVE_LIST_END
 
 const EXPECTED = `Name a directory of robots.txt files, or a file of records or captures (${ENDINGS.join(', ')}).`;
 
-/** Yields the contents of caches. Archives that are named one after another are one archive. */
+/**
+ * Yields the contents of caches. Archives that are named one after another are one archive.
+ *
+ * @param tables for what tables are read. Default: a table is no cache
+ */
 export async function* cacheContents(
   paths: readonly string[],
   followLinks: boolean,
   columns?: RecordColumns,
-): AsyncGenerator<CacheContent> {
+  tables?: TableUse,
+): AsyncGenerator<CacheContent | WarningEvent> {
   let files: ArchiveFile[] = [];
   for (const path of paths) {
     const found = await archiveFilesOf(path);
@@ -93,7 +103,8 @@ export async function* cacheContents(
     }
     if (files.length > 0) yield { kind: 'archive', files };
     files = [];
-    yield* cacheParts(path, followLinks, columns);
+    if (tables !== undefined && isTable(path)) yield* tableParts(path, tables);
+    else yield* cacheParts(path, followLinks, columns);
   }
   if (files.length > 0) yield { kind: 'archive', files };
 }
@@ -326,7 +337,8 @@ export class PartReader {
   }
 
   /** The events of records, as `read` passes them on. */
-  records(part: RecordPart): Iterable<EntryEvent | WarningEvent> {
+  records(part: RecordPart | TableEntries): Iterable<EntryEvent | WarningEvent> {
+    if (part.kind === 'table') return part.entries.map((entry) => ({ kind: 'entry', entry }));
     return recordFileOfPart(part).read(part, this.#options);
   }
 }

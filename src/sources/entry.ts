@@ -1,5 +1,6 @@
 /** Entries: what every source of robots.txt files gives, and the warnings about what it skips. */
 
+import type { VersionDetails } from '../compile/compiled-robots.js';
 import type { Authority } from '../protocol/authority.js';
 import type { FetchOutcome, FetchReading } from './fetch-state.js';
 
@@ -22,6 +23,8 @@ export interface CacheEntry {
   readonly date?: number | undefined;
   /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
   readonly fetched?: FetchOutcome;
+  /** What a table says of an entry of its own. Overrides `status`. */
+  readonly known?: Pick<VersionDetails, 'access' | 'compiledFrom'>;
 }
 
 /**
@@ -50,6 +53,7 @@ export interface CacheEntry {
  * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
  * - `too-many-versions`: authorities whose robots.txt changes so often in a history that the oldest
  *   versions are left out.
+ * - `without-records`: a table that keeps no other records, for a table that is to keep them.
  * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
  *   denied. This is found by compiling, not by reading.
  * - `too-many-authorities`: a host with more schemes and ports than a table can have of one host.
@@ -74,6 +78,7 @@ export type CacheWarningCode =
   | 'no-payload'
   | 'no-target'
   | 'too-many-versions'
+  | 'without-records'
   | 'over-budget'
   | 'too-many-authorities';
 

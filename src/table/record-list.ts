@@ -21,14 +21,18 @@ const MAX_NUMBER_BYTES = 5;
 const NO_GROUP = 0;
 const TOKEN_SEPARATOR = ',';
 
-/** Encodes a list; the records are in the order of the file. */
-export function encodeRecordList(records: readonly KeptRecord[]): Uint8Array {
+/**
+ * Encodes a list; the records are in the order of the file. Those of another list may be truncated
+ * already.
+ */
+export function encodeRecordList(records: readonly (KeptRecord | TableRecord)[]): Uint8Array {
   const groups = new Map<string, number>();
   const body = new ByteList();
   // The records of a group share one list, which may be as long as the file.
   let last: readonly string[] | undefined;
   let lastGroup = NO_GROUP;
-  for (const { kind, line, productTokens, value } of records) {
+  for (const record of records) {
+    const { kind, line, productTokens, value } = record;
     if (productTokens !== undefined && productTokens !== last) {
       const tokens = productTokens.join(TOKEN_SEPARATOR);
       lastGroup = groups.get(tokens) ?? groups.size + 1;
@@ -38,7 +42,8 @@ export function encodeRecordList(records: readonly KeptRecord[]): Uint8Array {
     const group = productTokens === undefined ? NO_GROUP : lastGroup;
     const whole = Buffer.from(value);
     const kept = whole.subarray(0, characterStart(whole, RECORD_VALUE_LIMIT));
-    const isTruncated = kept.length < whole.length;
+    const wasTruncated = 'isTruncated' in record && record.isTruncated;
+    const isTruncated = wasTruncated || kept.length < whole.length;
     body.push((RECORD_KINDS.indexOf(kind) + 1) | (isTruncated ? RECORD_TRUNCATED : 0));
     body.number(line);
     body.number(group);

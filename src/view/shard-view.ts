@@ -65,6 +65,7 @@ import {
   SOURCE_WITH_NUMBER,
   TOKEN_ANY,
   TOKEN_ENTRY_BYTES,
+  VERSION_CONFIRMED,
 } from '../table/format.js';
 import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
 import { readRecordList, type TableRecord } from '../table/record-list.js';
@@ -77,6 +78,7 @@ import {
   type TableHost,
   TableReader,
   type TableRule,
+  type TableVersion,
 } from './table-content.js';
 
 /** Offsets in the bytes of a shard are below this number: see ShardView. */
@@ -351,16 +353,37 @@ export class ShardView {
    * The times from which the versions of an authority's robots.txt are in force, ascending, in
    * seconds since 1970; none if the authority has no history.
    */
-  timesOf({ at }: Pick<TableAuthority, 'at'>): number[] {
+  timesOf(authority: Pick<TableAuthority, 'at'>): number[] {
+    return this.#versions(authority).map((version) => this.reader.u32(version));
+  }
+
+  /** The versions of an authority's robots.txt, by rising time; none without a history. */
+  versionsOf(authority: Pick<TableAuthority, 'at'>): TableVersion[] {
+    const { reader } = this;
+    const own = authority.at - this.#base;
+    return this.#versions(authority).map((at) => {
+      const version = at + HISTORY_AUTHORITY;
+      const entry = own - ENTRY_AUTHORITY;
+      const schemes = reader.u8(entry + ENTRY_SCHEMES);
+      const host = reader.u32(own + AUTHORITY_HOST);
+      return {
+        since: reader.u32(at),
+        confirmed: reader.u32(version + VERSION_CONFIRMED),
+        version: this.#authority(own, version, reader.u16(entry), schemes, host),
+      };
+    });
+  }
+
+  /** Where the versions of an authority are. */
+  #versions({ at }: Pick<TableAuthority, 'at'>): number[] {
     const { reader } = this;
     const own = at - this.#base;
     if (reader.u8(own - (HOST_AUTHORITY - HOST_FORM)) !== HOST_DATED) return [];
     const history = reader.u32(own + AUTHORITY_HISTORY);
     const count = reader.u32(history);
-    reader.within(history + HISTORY_VERSIONS, count * HISTORY_VERSION_BYTES);
-    return Array.from({ length: count }, (_, index) =>
-      reader.u32(history + HISTORY_VERSIONS + index * HISTORY_VERSION_BYTES),
-    );
+    const first = history + HISTORY_VERSIONS;
+    reader.within(first, count * HISTORY_VERSION_BYTES);
+    return Array.from({ length: count }, (_, index) => first + index * HISTORY_VERSION_BYTES);
   }
 
   /** Whether the shard keeps other records and dates. */

@@ -30,6 +30,16 @@ export interface TableAuthority {
   readonly at: number;
 }
 
+/** A version of the robots.txt of an authority. */
+export interface TableVersion {
+  /** From when on it is in force, in seconds since 1970. */
+  readonly since: number;
+  /** When it was found for the last time before the next version. */
+  readonly confirmed: number;
+  /** The authority as it was. */
+  readonly version: TableAuthority;
+}
+
 /** What a table keeps of a robots.txt beside its groups. */
 export interface AuthorityRecords {
   /** Offset of the list of the records, 0 for none; equal files share a list. */

@@ -9,6 +9,7 @@ import { readLines } from '../../files/lines.js';
 import { inputName, openToRead, readWhole, STANDARD_INPUT } from '../../files/openings.js';
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
+import { isTable } from '../../judge/read-table.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import {
   type Authority,
@@ -22,7 +23,6 @@ import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
 import { readText, recordFileOf } from '../../sources/record-files.js';
 import { Diagnostics, usageError } from '../console.js';
-import { beginsAsTable, isShardedTable } from './robots-source.js';
 
 /** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
 export type PathKind = 'cache' | 'table' | 'robots.txt';
@@ -35,7 +35,7 @@ export type PathKind = 'cache' | 'table' | 'robots.txt';
 export async function kindOfPath(path: string): Promise<PathKind> {
   try {
     const status = await stat(path);
-    if (isShardedTable(path)) return 'table';
+    if (isTable(path)) return 'table';
     if (!status.isFile() || isCacheName(path)) return 'cache';
     const file = await open(path);
     const head = Buffer.alloc(MAGIC_BYTES);
@@ -47,7 +47,7 @@ export async function kindOfPath(path: string): Promise<PathKind> {
       await file.close();
     }
     // A compressed robots.txt is no table either, and opening it as one says so.
-    return compressionOf(head) !== undefined || beginsAsTable(path) ? 'table' : 'robots.txt';
+    return compressionOf(head) === undefined ? 'robots.txt' : 'table';
   } catch (cause) {
     throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
   }

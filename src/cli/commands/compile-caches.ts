@@ -149,7 +149,7 @@ function noteUndated(
     timeField !== undefined ? '--time-field' : inForce !== undefined ? '--in-force' : '--history';
   const where = paths.join(', ');
   const remedy =
-    'Captures of WARC files have dates, directories that robots-filter fetch wrote, NDJSON records with a member "fetched", and directories that are named by a date: 2024-05-01/HOST; from Parquet none are read';
+    'Captures of WARC files have dates, directories that robots-filter fetch wrote, NDJSON records with a member "fetched", directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records; from Parquet none are read';
   if (undated === files && only === undefined) {
     throw new RobotsFilterError(
       'input',

@@ -12,6 +12,7 @@ import {
   STANDARD_INPUT,
 } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
+import { isTable } from '../../judge/read-table.js';
 import type { OutputMode } from '../../kernel/query.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
@@ -20,7 +21,6 @@ import { STANDARD_OUTPUT, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { isHidden, type NamedInput } from './inputs.js';
-import { beginsAsTable } from './robots-source.js';
 
 /** What a name of an output says about its format, by its ending. Other names say nothing. */
 const ENDINGS: readonly (readonly [string, OutputFormat])[] = [
@@ -180,7 +180,7 @@ export function refuseSourceAsOutput(
     if (source === undefined) continue;
     if (source === replaced) throw refusal(name, `${output} would replace ${option} ${path}`);
     const directory = source.endsWith(sep) ? source : `${source}${sep}`;
-    if (replaced.startsWith(directory) && !beginsAsTable(replaced)) {
+    if (replaced.startsWith(directory) && !isTable(replaced)) {
       throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
   }

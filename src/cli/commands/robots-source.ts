@@ -1,13 +1,11 @@
 /** Checks of the options that say where robots.txt files come from, and what their paths are. */
 
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
+import { headOf, isTable } from '../../judge/read-table.js';
 import type { Profile } from '../../protocol/verdict.js';
-import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../../table/format.js';
-import { beginsAsManifest, MANIFEST_NAME } from '../../table/manifest.js';
 import { type Diagnostics, shellWords, usageError } from '../console.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from '../options.js';
 
@@ -19,9 +17,6 @@ const ANY_LIST = 'urls.txt';
 
 /** What the names of all files of records and captures hold. */
 const FILES_BY_HOST = ['.ndjson', '.jsonl', '.parquet', '.warc', '.paths'];
-
-/** Bytes of a manifest that show what it is, even if a tool has sorted its members. */
-const HEAD_BYTES = 1 << 16;
 
 /** Bytes of a robots.txt that show what it is: some begin with a long comment. */
 const ROBOTS_HEAD_BYTES = 1 << 14;
@@ -58,8 +53,8 @@ export function checkRobotsSource(
   }
   if (robotsDir !== undefined) {
     throw usageError(
-      `--table and --robots-dir cannot be combined. Compile all robots.txt files into one table: ` +
-        `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
+      `--table and --robots-dir cannot be combined. Compile the table and the robots.txt files into another table: ` +
+        `robots-filter compile ${shellWords([table, ...robotsDir].flatMap((path) => ['--robots-dir', path]))} -o FILE`,
     );
   }
   const { asOf: _time, ...others } = options;
@@ -152,7 +147,8 @@ export function noteTimeToCome(
 async function mayHoldCaptures(path: string): Promise<boolean> {
   // Loaded on demand: most runs have no --as-of.
   const { isArchiveList, isArchiveName } = await import('../../sources/archives.js');
-  if (isArchiveName(path) || isArchiveList(path)) return true;
+  // Reading a table without histories gives the error.
+  if (isArchiveName(path) || isArchiveList(path) || isTable(path)) return true;
   try {
     if (!statSync(path).isDirectory()) return false;
     const names = readdirSync(path);
@@ -217,9 +213,9 @@ export function givenOf(options: readonly (readonly [name: string, value: unknow
 export function purposeOf(path: string): Purpose | undefined {
   try {
     const status = statSync(path);
-    if (status.isDirectory()) return isShardedTable(path) ? 'table' : 'directory';
+    if (isTable(path)) return 'table';
+    if (status.isDirectory()) return 'directory';
     if (!status.isFile()) return undefined;
-    if (beginsAsTable(path) || isShardedTable(path)) return 'table';
     if (mayHoldHosts(path)) return undefined;
     return isRobotsText(headOf(path, ROBOTS_HEAD_BYTES).toString()) ? 'robots.txt' : undefined;
   } catch {
@@ -327,44 +323,6 @@ function noSource(files: readonly string[], options: SourceOptions): RobotsFilte
       `  robots-filter --table FILE ${rest}\n` +
       'To write a table, type: robots-filter compile --robots-dir DIR -o FILE',
   );
-}
-
-/** Whether a path is a directory with the manifest of a table in shards, or the manifest itself. */
-export function isShardedTable(path: string): boolean {
-  try {
-    const name = statSync(path).isDirectory() ? join(path, MANIFEST_NAME) : path;
-    const status = statSync(name);
-    // To look into a named pipe would keep the program waiting; opening the table refuses it.
-    if (status.isFIFO()) return name !== path;
-    return status.isFile() && beginsAsManifest(headOf(name, HEAD_BYTES));
-  } catch {
-    return false; // Reading it later gives the error.
-  }
-}
-
-/**
- * Whether a file begins like a table.
- *
- * @throws the errors of `openSync` and `readSync`
- */
-export function beginsAsTable(path: string): boolean {
-  const head = headOf(path, HEADER_VERSION);
-  return (
-    head.length === HEADER_VERSION &&
-    head.readUInt32LE(0) === MAGIC_LOW &&
-    head.readUInt32LE(4) === MAGIC_HIGH
-  );
-}
-
-/** The first bytes of a file. */
-function headOf(path: string, most: number): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.allocUnsafe(most);
-    return head.subarray(0, readSync(file, head, 0, most, 0));
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** The character that Node puts in place of bytes of an argument that are not UTF-8. */

@@ -119,7 +119,7 @@ export async function compileCache(
     claims: threads > 1 ? new BodyClaims().memory : undefined,
   });
   try {
-    await compilation.compile(cacheContents(paths, options.followLinks ?? false, options.columns));
+    await compilation.compile(contentsOf(paths, options));
   } finally {
     await compilation.close();
   }
@@ -135,6 +135,16 @@ export async function compileCache(
     contentWarnings,
     stale: compilation.stale,
   };
+}
+
+/** The contents of the caches that are compiled; tables are among them. */
+export function contentsOf(
+  paths: readonly string[],
+  options: CompileCacheOptions,
+): ReturnType<typeof cacheContents> {
+  const { followLinks = false, columns, profile, productTokens, records, history, asOf } = options;
+  const tables = { profile, agents: productTokens, records, history, asOf };
+  return cacheContents(paths, followLinks, columns, tables);
 }
 
 /** The options that do not depend on the table, for all threads. */
@@ -333,6 +343,8 @@ class ParallelCompiler {
    * @throws RobotsFilterError `worker` if a thread dies or throws
    */
   async compile(part: CachePart): Promise<MergeablePart> {
+    // Nothing is left to compile, and the entries would be copied for the thread.
+    if (part.kind === 'table') return this.#compileHere(part);
     const isLong = part.kind === 'captures' && part.length > LONG_ARCHIVE;
     this.#hasLong ||= isLong && this.#threadCount > 1;
     if (this.#threadCount > 1 && (isLong || this.#ownParts >= PARTS_WITHOUT_THREADS)) {

@@ -73,13 +73,13 @@ export class PartCompiler {
           events.push([builder.count, event]);
           return;
         }
-        const { authority, body, source, status, fetched, date } = event.entry;
+        const { authority, body, source, status, fetched, date, known } = event.entry;
         if (fetched?.stale === true) {
           stale++;
           if (this.#leaveOutStale) return;
         }
         const { access, respondedAt = date } = fetched ?? {};
-        builder.add(authority, body, { source, status, access, date: respondedAt });
+        builder.add(authority, body, { source, status, access, date: respondedAt, ...known });
       });
     } catch (error) {
       // An error loses its class between threads.

@@ -14,11 +14,11 @@ import {
   FIRST_BODY,
 } from '../../compile/table-part.js';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
-import { type Archive, cacheContents, PartReader, walk } from '../../sources/cache.js';
+import { type Archive, PartReader, walk } from '../../sources/cache.js';
 import type { CacheEntry } from '../../sources/entry.js';
 import { shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
-import { type CompileCacheOptions, partSettings } from './compile-cache.js';
+import { type CompileCacheOptions, contentsOf, partSettings } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import { encodeEntry, type ShardTask, SpillFile } from './shard-compiler.js';
 
@@ -103,8 +103,8 @@ class Partition {
 
   /** Adds the robots.txt files of caches, in order. */
   async add(paths: readonly string[]): Promise<void> {
-    const { followLinks = false, columns, onWarning, signal } = this.#options;
-    const contents = cacheContents(paths, followLinks, columns);
+    const { columns, onWarning, signal } = this.#options;
+    const contents = contentsOf(paths, this.#options);
     for await (const found of walk(contents, this.#reader, 'in-place', columns)) {
       signal?.throwIfAborted();
       if (found.kind === 'warning') onWarning(found.warning);
@@ -114,7 +114,7 @@ class Partition {
     }
   }
 
-  #addEntry({ authority, body, source, status, fetched, date }: CacheEntry): void {
+  #addEntry({ authority, body, source, status, fetched, date, known }: CacheEntry): void {
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
     if (fetched?.stale === true) {
@@ -123,7 +123,8 @@ class Partition {
     }
     checkAuthority(authority, source);
     if (this.#lacksDate(fetched?.respondedAt ?? date)) return;
-    const details = { source, status, access: fetched?.access, date: fetched?.respondedAt ?? date };
+    const { access, respondedAt = date } = fetched ?? {};
+    const details = { source, status, access, date: respondedAt, ...known };
     this.#spill.add(shard, encodeEntry({ authority, details, body }));
     this.files++;
   }

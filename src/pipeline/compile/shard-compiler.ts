@@ -178,6 +178,7 @@ type Fields = [
   date: number | null,
   bodyStart: number | null,
   bodyBytes: number | null,
+  compiledFrom: number | null,
 ];
 
 /** The bytes of an entry, for `decodeEntries`. */
@@ -193,6 +194,7 @@ export function encodeEntry({ authority, details, body }: SpilledEntry): Uint8Ar
     details.date,
     isInline ? null : body.start,
     isInline ? null : body.bytes,
+    details.compiledFrom,
   ];
   const text = Buffer.from(JSON.stringify(fields));
   const inline = isInline ? body.length : 0;
@@ -210,7 +212,8 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
     const bodyAt = at + HEAD_BYTES + stretch.readUInt32LE(at);
     const end = bodyAt + stretch.readUInt32LE(at + 4);
     const fields = JSON.parse(stretch.toString('utf8', at + HEAD_BYTES, bodyAt)) as Fields;
-    const [scheme, host, port, source, status, access, date, bodyStart, bodyBytes] = fields;
+    const [scheme, host, port, source, status, access, date, bodyStart, bodyBytes, compiledFrom] =
+      fields;
     yield {
       authority: { scheme: scheme ?? undefined, host, port: port ?? undefined },
       details: {
@@ -218,6 +221,7 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
         status: status ?? undefined,
         access: access ?? undefined,
         date: date ?? undefined,
+        compiledFrom: compiledFrom ?? undefined,
       },
       body:
         bodyStart === null

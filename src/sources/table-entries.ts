@@ -113,16 +113,15 @@ function* partsOf({ header, view }: PlacedShard, use: TableUse): Generator<Table
   let left = header.compiledBytes;
   let entries: CacheEntry[] = [];
   let bytes = 0;
-  for (const entry of entriesOf(view, bodies, use)) {
+  for (const entry of entriesOf(view, bodies, share, use)) {
     if (entries.length >= PART_ENTRIES || bytes >= PART_BYTES) {
       yield { kind: 'table', entries };
       entries = [];
       bytes = 0;
     }
-    const compiledFrom = entry.known?.compiledFrom ?? share;
-    entries.push({ ...entry, known: { ...entry.known, compiledFrom } });
+    entries.push(entry);
     bytes += entry.body.length;
-    left -= compiledFrom;
+    left -= entry.known?.compiledFrom ?? 0;
   }
   const last = entries.pop();
   if (last === undefined) return;
@@ -131,10 +130,15 @@ function* partsOf({ header, view }: PlacedShard, use: TableUse): Generator<Table
   yield { kind: 'table', entries };
 }
 
-/** The entries of a shard. Those of robots.txt files that were in force before count no bytes. */
+/**
+ * The entries of a shard.
+ *
+ * @param share the bytes that the newest robots.txt of an authority counts; others count none
+ */
 function* entriesOf(
   shard: ShardView,
   bodies: CompiledBodies,
+  share: number,
   { history = false, asOf }: TableUse,
 ): Generator<CacheEntry> {
   const asked = asOf === undefined ? shard : shard.at(secondsOfTime(asOf));
@@ -143,13 +147,18 @@ function* entriesOf(
     for (const { authority, found, shared } of namedAuthorities(view, host, history)) {
       const { records, date } = view.recordsOf(found);
       const recordList = records.length === 0 ? NO_LIST : encodeRecordList(records);
-      const entry = (version: TableAuthority, list: Uint8Array, date?: number): CacheEntry => ({
+      const entry = (
+        version: TableAuthority,
+        date: number | undefined,
+        list: Uint8Array = NO_LIST,
+        compiledFrom = 0,
+      ): CacheEntry => ({
         authority,
         body: bodies.of(version, list),
         source: JSON.parse(`"${version.source}"`) as string,
         status: undefined,
         date: date === undefined ? undefined : SECOND * date,
-        known: { access: version.accessResult },
+        known: { access: version.accessResult, compiledFrom },
       });
       const versions = history ? view.versionsOf(found) : [];
       const last = versions.at(-1)?.confirmed;
@@ -157,12 +166,11 @@ function* entriesOf(
         for (const [time, other] of timesOf([own, ...shared])) {
           if (time === last || !isFoundAt(own, other, time)) continue;
           if (time === own.since && other !== own) continue;
-          const { known, ...rest } = entry(other.version, NO_LIST, time);
-          yield { ...rest, known: { ...known, compiledFrom: 0 } };
+          yield entry(other.version, time);
         }
       }
       // The authority has the source of its newest capture, a version that of its first.
-      yield entry(found, recordList, last ?? date);
+      yield entry(found, last ?? date, recordList, share);
     }
   }
 }
@@ -277,10 +285,11 @@ function areEqual(one: TableAuthority, other: TableAuthority): boolean {
 function timesOf(
   versions: readonly TableVersion[],
 ): (readonly [time: number, version: TableVersion])[] {
-  return versions.flatMap((version) => [
-    [version.since, version],
-    [version.confirmed, version],
-  ]);
+  return versions.flatMap((version) => {
+    const { since, confirmed } = version;
+    const first = [since, version] as const;
+    return since === confirmed ? [first] : [first, [confirmed, version]];
+  });
 }
 
 /** Whether a version was found at a time, and is the same as another one. */
@@ -292,14 +301,16 @@ function isFoundAt(
   return since <= time && time <= confirmed && version.robots === other.version.robots;
 }
 
-/** Number of compiled bodies that are kept, because the hosts of a cluster share one. */
-const MOST_KEPT = 256;
+/** Number of compiled bodies that are kept, and bytes of all of them: many hosts share one. */
+const MOST_KEPT = 1 << 14;
+const MOST_KEPT_BYTES = 1 << 24;
 
 /** The compiled bodies of a shard. */
 class CompiledBodies {
   readonly #view: ShardView;
   readonly #keepsRecords: boolean;
   readonly #kept = new Map<number, Uint8Array>();
+  #keptBytes = 0;
 
   constructor(view: ShardView, keepsRecords: boolean) {
     this.#view = view;
@@ -313,7 +324,11 @@ class CompiledBodies {
     if (known !== undefined) return known;
     const body = this.#make(robots, hasList ? list : NO_LIST);
     if (hasList) return body;
-    if (this.#kept.size === MOST_KEPT) this.#kept.clear();
+    this.#keptBytes += body.length;
+    if (this.#kept.size === MOST_KEPT || this.#keptBytes > MOST_KEPT_BYTES) {
+      this.#kept.clear();
+      this.#keptBytes = body.length;
+    }
     this.#kept.set(robots, body);
     return body;
   }

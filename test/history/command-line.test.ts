@@ -277,7 +277,7 @@ describe('a history is refused', () => {
     expect(none.code).toBe(2);
     expect(none.stderr).toContain('some: no robots.txt has a date, and a history needs dates');
     expect(none.stderr).toContain(
-      'NDJSON records with a member "fetched", and directories that are named by a date: 2024-05-01/HOST; from Parquet none are',
+      'NDJSON records with a member "fetched", directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records',
     );
     expect(it.names()).not.toContain('no.table');
     for (const shards of ['', '--shards 2 ']) {

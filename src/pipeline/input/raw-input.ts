@@ -348,7 +348,9 @@ export async function takeSocketStart(): Promise<InputStart> {
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const ended = await new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), SOCKET_PATIENCE);
+    // On a busy machine the time may pass before the loop looks at the socket for the first time.
+    // An immediate follows that look: what has arrived counts.
+    timer = setTimeout(() => setImmediate(() => resolve(false)), SOCKET_PATIENCE);
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       bytes += chunk.length;

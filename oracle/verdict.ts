@@ -37,7 +37,8 @@ const NO_MATCH: Match = { length: -1, line: 0, reading: 'own', pattern: '' };
 /**
  * The verdict of RFC 9309 on a URL, read as literally and as slowly as possible. `agents` is a
  * fallback chain: the first agent with a group decides; in the google profile the groups of all
- * agents are merged. Another `matcher` serves only to test that the tests notice it.
+ * agents are merged. If no agent has one, `*` decides, unless the crawler disregards it. Another
+ * `matcher` serves only to test that the tests notice it.
  */
 export function verdictOf(
   groups: readonly OracleGroup[],
@@ -45,10 +46,16 @@ export function verdictOf(
   agents: readonly string[],
   url: Uint8Array | string,
   matcher: Matcher = matches,
+  disregardsAny = false,
 ): OracleVerdict {
+  const heard = disregardsAny ? groups.filter((group) => isNamed(group, agents)) : groups;
   return profile === 'google'
-    ? googleVerdict(groups, agents, url, matcher)
-    : rfcVerdict(groups, profile, agents, url, matcher);
+    ? googleVerdict(heard, agents, url, matcher)
+    : rfcVerdict(heard, profile, agents, url, matcher);
+}
+
+function isNamed(group: OracleGroup, agents: readonly string[]): boolean {
+  return agents.some((agent) => names(group, agent));
 }
 
 function rfcVerdict(

@@ -6,6 +6,8 @@ import { nearest } from '../base/nearest.js';
 import type { TableMemory } from '../judge/table-memory.js';
 import {
   type Agent,
+  CHAIN_SEPARATOR,
+  chainOf,
   headerCandidates,
   isProductToken,
   isUserAgentHeader,
@@ -75,9 +77,9 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
         '--agent names an empty product token. Use --agent GPTBot, or --agent GPTBot,CCBot for several',
       );
     }
-    if (profile !== 'google' && name.split('>').includes('')) {
+    if (profile !== 'google' && chainOf(name).chain.includes('')) {
       throw usageError(
-        `--agent ${JSON.stringify(name)} has an empty product token in its chain. Use --agent 'A>B'`,
+        `--agent ${JSON.stringify(name)} has an empty product token in its chain. Use --agent A:B`,
       );
     }
     return parseAgent(name, profile);
@@ -175,15 +177,18 @@ async function tokensOf(
     diagnostics.note(`--agent ${quoted} is a User-Agent header: taken as ${token}`);
     return token;
   }
-  const links = name.split('>').map((link) => tokenOfName(link, known, options));
-  const tokens = links.join('>');
+  // A published name is no product token yet, so that chainOf would not know its end.
+  const isEnded = name.endsWith(CHAIN_SEPARATOR);
+  const { chain } = chainOf(isEnded ? name.slice(0, -CHAIN_SEPARATOR.length) : name);
+  const links = chain.map((link) => tokenOfName(link, known, options));
+  const tokens = links.join(CHAIN_SEPARATOR) + (isEnded ? CHAIN_SEPARATOR : '');
   if (tokens !== name) diagnostics.note(`--agent ${quoted} is taken as ${tokens}`);
   return tokens;
 }
 
 /** Whether an agent is a product token, or several that fall back. */
 function isChain(name: string): boolean {
-  return name.split('>').every((link) => isProductToken(link.trim()));
+  return chainOf(name).chain.every((link) => isProductToken(link.trim()));
 }
 
 /**

@@ -515,8 +515,8 @@ export const shared = {
       'Verdicts',
       '-a, --agent <token,…>',
       'Judge for these product tokens (default: *).',
-      'Repeatable; commas separate several agents, each of which gets a verdict. A>B is a fallback chain: the first token that has a group decides. @NAME is a list of known agents ("robots-filter agents" prints them). A whole User-Agent header stands for the known agent in it.',
-      "    --agent GPTBot,CCBot --agent 'Googlebot-Image>Googlebot' --agent @ai-training",
+      'Repeatable; commas separate several agents, each of which gets a verdict. A:B is a fallback chain: the first token that has a group decides. A: is a crawler that disregards the groups of *. @NAME is a list of known agents ("robots-filter agents" prints them). A whole User-Agent header stands for the known agent in it.',
+      '    --agent GPTBot,CCBot --agent Googlebot-Image:Googlebot --agent @ai-training',
     ).argParser(collectAgents),
 
   /** @param group the heading in `--help` */

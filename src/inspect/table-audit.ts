@@ -3,7 +3,13 @@
  */
 
 import { PairCache } from '../base/maps.js';
-import { type AgentLists, ANY, agentLists, type Link, linksOf } from '../judge/host-records.js';
+import {
+  type AgentLinks,
+  type AgentLists,
+  ANY,
+  agentLists,
+  linksOf,
+} from '../judge/host-records.js';
 import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
 import type { AccessResult } from '../protocol/verdict.js';
@@ -32,7 +38,7 @@ const KEPT_BITS = 16;
 export class TableAudit {
   readonly #view: TableView;
   /** The agents' product tokens in each shard; none for a shard that is not in memory. */
-  readonly #agents: readonly (readonly (readonly Link[])[])[];
+  readonly #agents: readonly (readonly AgentLinks[])[];
   readonly #google: boolean;
   /** Summaries by the automaton of a list with one group; lines count from 0. */
   readonly #byAutomaton = new PairCache<RuleSummary>(KEPT_BITS);
@@ -75,7 +81,8 @@ export class TableAudit {
    */
   listsFor(robots: number, agent: number): readonly number[] {
     const shard = this.#view.shardAt(robots);
-    return this.#listsOf(shard, robots, this.#agentsIn(shard)[agent] ?? []).lists;
+    const links = this.#agentsIn(shard)[agent];
+    return links === undefined ? [] : this.#listsOf(shard, robots, links).lists;
   }
 
   /** The groups of some lists. */
@@ -113,7 +120,7 @@ export class TableAudit {
     return shard.reader.bytes.subarray(start, start + shard.automatonAt(automaton).bytes);
   }
 
-  #agentsIn({ shard }: ShardView): readonly (readonly Link[])[] {
+  #agentsIn({ shard }: ShardView): readonly AgentLinks[] {
     return this.#agents[shard] ?? [];
   }
 
@@ -121,7 +128,7 @@ export class TableAudit {
     return this.#view.shardAt(list).groupLists.groups(list);
   }
 
-  #listsOf({ groupLists }: ShardView, robots: number, links: readonly Link[]): AgentLists {
+  #listsOf({ groupLists }: ShardView, robots: number, links: AgentLinks): AgentLists {
     return agentLists(groupLists, robots, links, this.#google);
   }
 

@@ -210,24 +210,32 @@ export interface AgentLists {
 export const ANY: readonly string[] = ['*'];
 const NONE: AgentLists = { tokens: [], lists: [] };
 
-/** The product tokens of an agent, preferred first. */
-export function linksOf(view: ShardView, { chain }: Agent): Link[] {
-  return chain.map((link) => {
+/** An agent as a shard knows it. */
+export interface AgentLinks {
+  /** Its product tokens, preferred first. */
+  readonly links: readonly Link[];
+  readonly disregardsAny: boolean;
+}
+
+export function linksOf(view: ShardView, { chain, disregardsAny = false }: Agent): AgentLinks {
+  const links = chain.map((link) => {
     const token = lowerCaseAscii(link);
     return { token, number: view.tokenNumber(token) };
   });
+  return { links, disregardsAny };
 }
 
 /**
  * The lists that decide for an agent in the robots record at `robots` (RFC 9309 section 2.2.1):
- * those of its own tokens, else that of `*`. Empty if no group is for the agent.
+ * those of its own tokens, else that of `*`, unless the agent disregards it. Empty if no group is
+ * for the agent.
  *
  * @param isGoogle whether the groups of all tokens count, as in the google profile
  */
 export function agentLists(
   groupLists: GroupLists,
   robots: number,
-  links: readonly Link[],
+  { links, disregardsAny }: AgentLinks,
   isGoogle: boolean,
 ): AgentLists {
   const tokens: string[] = [];
@@ -240,6 +248,7 @@ export function agentLists(
     if (!isGoogle) break;
   }
   if (lists.length > 0) return { tokens, lists };
+  if (disregardsAny) return NONE;
   const any = groupLists.find(robots, TOKEN_ANY);
   return any === 0 ? NONE : { tokens: ANY, lists: [any] };
 }

@@ -132,7 +132,7 @@ export class Robots {
    *
    * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
    *   the google profile accepts any string
-   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A:B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token, or the URL neither a
    *   string nor bytes; and for `example.com/x`, whose scheme is missing
    */
@@ -467,10 +467,13 @@ function recordBytes(width: number, tokens: number, groups: number): number {
 }
 
 /** The product tokens, among those that groups name, whose groups an agent may obey. */
-function namedTokens({ chain }: Agent, lists: ReadonlyMap<string, unknown>): string[] {
+function namedTokens(
+  { chain, disregardsAny }: Agent,
+  lists: ReadonlyMap<string, unknown>,
+): string[] {
   const named = new Set(chain.map(lowerCaseAscii).filter((token) => lists.has(token)));
   // In the google profile an agent `*` names no group, but the groups of `*` are its fallback.
-  if (lists.has(ANY_TOKEN) && named.size === 0) named.add(ANY_TOKEN);
+  if (lists.has(ANY_TOKEN) && named.size === 0 && disregardsAny !== true) named.add(ANY_TOKEN);
   return [...named];
 }
 

@@ -214,7 +214,7 @@ export class Table {
    * Judges whether the agent may fetch the URL. The verdict is `unknown` if the table has no
    * robots.txt for the URL's scheme, host and port.
    *
-   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A:B`, or a list
    * @param options `at`: the time whose robots.txt decides, as `Table.at` has it
    * @throws RobotsFilterError `usage` if the URL is neither a string nor bytes, the agent is not a
    *   product token, or a reduced table cannot answer for it; and as `Table.at`

@@ -383,7 +383,9 @@ export const AGENT_NAME = AGENT_CHAIN + WORD;
  * `deny`.
  */
 export const AGENT_VERDICTS = AGENT_NAME + PAIR;
-export const AGENT_BYTES = AGENT_VERDICTS + VERDICTS * PAIR;
+/** 1 if the agent disregards the groups of `*`, else 0. */
+export const AGENT_DISREGARDS_ANY = AGENT_VERDICTS + VERDICTS * PAIR;
+export const AGENT_BYTES = AGENT_DISREGARDS_ANY + WORD;
 /** A link of the chain: number of the token in the table, -1 if no robots.txt names it. */
 export const CHAIN_TOKEN = 0;
 /** Pair: the token's text. */

@@ -8,6 +8,7 @@ import {
   AGENT_BYTES,
   AGENT_CHAIN,
   AGENT_CHAIN_COUNT,
+  AGENT_DISREGARDS_ANY,
   AGENT_NAME,
   AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
@@ -343,6 +344,7 @@ export function encodeQuery(
     });
     verdicts += Math.max(...ownVerdicts.map(({ length }) => length));
     block.word(at + AGENT_CHAIN_COUNT, agent.chain.length);
+    block.word(at + AGENT_DISREGARDS_ANY, agent.disregardsAny === true ? 1 : 0);
     const chainPlace = block.take(agent.chain.length * CHAIN_BYTES);
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {

@@ -34,7 +34,7 @@ import { Pool } from '../workers/pool.js';
 export interface FilterStreamOptions {
   /**
    * The crawlers, at most 256: product tokens (RFC 9309 section 2.2.1) or fallback chains, each
-   * `A>B` or a list. Default `*`.
+   * `A:B` or a list. Default `*`.
    */
   readonly agents?: string | readonly (string | readonly string[])[] | undefined;
   /**
@@ -348,7 +348,7 @@ class FilterStream extends Duplex {
  * Judges URLs one by one, in order, on the calling thread. Each URL is taken when its verdict is
  * requested. For millions of URLs, `filterStream` is faster.
  *
- * @param agent a product token, or a fallback chain as `A>B` or a list (RFC 9309 section 2.2.1)
+ * @param agent a product token, or a fallback chain as `A:B` or a list (RFC 9309 section 2.2.1)
  * @throws RobotsFilterError `usage` for arguments of other types, at once; and if the agent is not
  *   a product token, or if a reduced table does not hold its groups
  */

@@ -11,9 +11,34 @@ import type { Profile } from './verdict.js';
  * that a group names decides; the google profile merges the groups of all tokens.
  */
 export interface Agent {
-  /** The name as given, such as `Googlebot-Image>Googlebot`. */
+  /** The name as given, such as `Googlebot-Image:Googlebot`. */
   readonly name: string;
   readonly chain: readonly string[];
+  /**
+   * Whether the crawler disregards the groups of `*`: it may fetch everything if no group names any
+   * of its tokens. Default false.
+   */
+  readonly disregardsAny?: boolean | undefined;
+}
+
+/** Between the product tokens of a chain. No shell has another meaning for it. */
+export const CHAIN_SEPARATOR = ':';
+/** An older separator, which shells take for a redirection unless the agent is quoted. */
+const QUOTED_SEPARATOR = '>';
+
+/** The chain of an agent that is given as a text. */
+export function chainOf(text: string): Omit<Agent, 'name'> {
+  const parts = text.split(CHAIN_SEPARATOR);
+  const disregardsAny = parts.length > 1 && parts.at(-1)?.trim() === '';
+  const named = disregardsAny ? parts.slice(0, -1) : parts;
+  const links = named.flatMap((part) => part.split(QUOTED_SEPARATOR));
+  // Other texts with a colon, such as URLs, are no chains.
+  const isChain =
+    parts.length > 1 &&
+    links.some((link) => link.trim() !== '') &&
+    links.every((link) => link.trim() === '' || isProductToken(link.trim()));
+  if (isChain) return { chain: links.map((link) => link.trim()), disregardsAny };
+  return { chain: text.split(QUOTED_SEPARATOR) };
 }
 
 /** The leading characters of a text that a product token may hold: letters, `-` and `_`. */
@@ -27,17 +52,19 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
- * Reads an agent: a product token, or a fallback chain as `A>B` or a list. In the google profile
- * any text is a token, as in google/robotstxt.
+ * Reads an agent: a product token, or a fallback chain as `A:B` or a list. `A:` is a crawler that
+ * does not obey the groups of `*`. In the google profile any text is a token, as in
+ * google/robotstxt.
  *
  * @throws RobotsFilterError `usage` if a link of the chain is not a product token
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
-  const given = typeof agent === 'string' ? agent.split('>') : agent;
+  const { chain: given, disregardsAny = false }: Omit<Agent, 'name'> =
+    typeof agent === 'string' ? chainOf(agent) : { chain: agent };
   if (!Array.isArray(given) || !given.every((link) => typeof link === 'string')) {
     throw new RobotsFilterError(
       'usage',
-      `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A>B' or ['A', 'B']`,
+      `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A:B' or ['A', 'B']`,
     );
   }
   const links = profile === 'google' ? given : given.map((link) => link.trim());
@@ -53,7 +80,14 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
       );
     }
   }
-  return { name: typeof agent === 'string' ? agent : links.join('>'), chain: links };
+  if (disregardsAny && links.every((link) => link === '*')) {
+    throw new RobotsFilterError(
+      'usage',
+      `${JSON.stringify(agent)} names no crawler that could disregard *. Name one: "MyBot:"`,
+    );
+  }
+  const name = typeof agent === 'string' ? agent : links.join(QUOTED_SEPARATOR);
+  return { name, chain: links, disregardsAny };
 }
 
 /**
@@ -64,8 +98,8 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
  */
 export function refuseSameAgents(agents: readonly Agent[]): void {
   const known = new Map<string, string>();
-  for (const { name, chain } of agents) {
-    const key = lowerCaseAscii(chain.join('>'));
+  for (const { name, chain, disregardsAny = false } of agents) {
+    const key = lowerCaseAscii([...chain, String(disregardsAny)].join(QUOTED_SEPARATOR));
     const other = known.get(key);
     known.set(key, name);
     if (other === undefined) continue;

@@ -122,8 +122,8 @@ export function groupsByProductToken<G extends Pick<Group, 'productTokens'>>(
 
 /**
  * The groups that decide for an agent, by the product token that they name: the first token of the
- * chain that a group names, else `*` (RFC 9309 section 2.2.1). In the google profile all tokens of
- * the chain count, and an agent `*` names no group.
+ * chain that a group names, else `*` (RFC 9309 section 2.2.1), unless the agent disregards `*`. In
+ * the google profile all tokens of the chain count, and an agent `*` names no group.
  */
 export function groupsFor(
   agent: Agent,
@@ -138,7 +138,7 @@ export function groupsFor(
     found.set(token, groups);
     if (!isGoogle) break;
   }
-  if (found.size === 0) found.set('*', byToken.get('*') ?? []);
+  if (found.size === 0 && agent.disregardsAny !== true) found.set('*', byToken.get('*') ?? []);
   return found;
 }
 

@@ -18,6 +18,8 @@ interface UnnamedAgent {
   readonly name: string;
   /** The agent that the name most likely misspells. */
   readonly meant: string | undefined;
+  /** Whether the groups of `*` do not decide for it either. */
+  readonly disregardsAny?: boolean | undefined;
 }
 
 /** Number of named tokens that are compared: site owners choose how many there are. */
@@ -48,14 +50,15 @@ export function withMeantAgents(
 ): UnnamedAgent[] {
   const spellings = new Map(known.map(({ token }) => [token.toLowerCase(), token]));
   let candidates: readonly string[] | undefined;
-  return agents.map(({ name, chain }) => {
+  return agents.map(({ name, chain, disregardsAny }) => {
     for (const token of chain) {
       if (token === '*' || spellings.has(lowerCaseAscii(token))) continue;
       candidates ??= [...firstTokens(named), ...spellings.keys()];
       const meant = nearest(token, candidates);
-      if (meant !== undefined) return { name, meant: spellings.get(meant) ?? meant };
+      if (meant === undefined) continue;
+      return { name, meant: spellings.get(meant) ?? meant, disregardsAny };
     }
-    return { name, meant: undefined };
+    return { name, meant: undefined, disregardsAny };
   });
 }
 
@@ -93,7 +96,14 @@ export function describeUnnamedAgents(
   );
   const question = meant.length === 0 ? '' : `. Did you mean ${meant.join(', ')}?`;
   const whom = unnamed.length === 1 ? '' : ' for them';
-  return `${place} for ${list}, so "*" decides${whom} everywhere${question}`;
+  const free = unnamed
+    .filter(({ disregardsAny }) => disregardsAny === true)
+    .map(({ name }) => name);
+  const areAll = free.length === unnamed.length;
+  const decides = areAll ? `everything is allowed${whom}` : `"*" decides${whom}`;
+  const others =
+    areAll || free.length === 0 ? '' : `, and everything is allowed for ${free.join(', ')}`;
+  return `${place} for ${list}, so ${decides} everywhere${others}${question}`;
 }
 
 /**

@@ -31,7 +31,8 @@ describe('agents by name', () => {
     ['ClaudeBot/1.0', 'ClaudeBot'],
     ['gpt bot/1.2', 'GPTBot'],
     ['MJ12bot', 'MJ'],
-    ['Googlebot Image>Googlebot', 'Googlebot-Image>Googlebot'],
+    ['Googlebot Image>Googlebot', 'Googlebot-Image:Googlebot'],
+    ['Googlebot Image>Googlebot:', 'Googlebot-Image:Googlebot:'],
   ])('%s is taken as %s', async (name, token) => {
     const { code, text, stderr } = await workplace().run(
       ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header', '-a', name],

@@ -12,7 +12,7 @@ from ._errors import UsageError
 class Question:
     """The agents, and what the answer is made of."""
 
-    #: Product tokens, or fallback chains `A>B`.
+    #: Product tokens, or fallback chains `A:B`.
     agents: tuple[str, ...]
     #: Whether the reason and the rule are wanted beside the verdict.
     explain: bool
@@ -41,7 +41,7 @@ def question_of(agents: object, *, explain: bool = False) -> Question:
     known: dict[str, str] = {}
     for name in names:
         # Capitals make no difference to a product token, nor to columns in SQL.
-        key = ">".join(link.strip() for link in name.split(">")).lower()
+        key = ":".join(link.strip() for link in name.replace(">", ":").split(":")).lower()
         if key in known:
             raise UsageError(
                 f"the agent {name!r} is named twice. Name it once"

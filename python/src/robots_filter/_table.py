@@ -153,7 +153,7 @@ class Table:
         `at` asks a table with histories for the robots.txt that was in force then: a datetime with
         a time zone, or a date, which is its first second in UTC. None asks for the newest.
 
-        An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A>B`. For many
+        An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A:B`. For many
         URLs `verdicts` is hundreds of times as fast.
         """
         if not isinstance(url, str | bytes):

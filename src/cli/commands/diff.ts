@@ -341,11 +341,11 @@ export class HostDiff {
     agent: number,
     paths: readonly string[],
   ): { readonly path: string; readonly old: Judgement; readonly new: Judgement } | undefined {
-    const chain = this.#sides.agents[agent]?.chain ?? [];
+    const name = this.#sides.agents[agent]?.name ?? [];
     const root = formatAuthority({ scheme, host, port });
     for (const path of paths) {
-      const old = this.#sides.old.verdict(root + path, chain);
-      const next = this.#sides.new.verdict(root + path, chain);
+      const old = this.#sides.old.verdict(root + path, name);
+      const next = this.#sides.new.verdict(root + path, name);
       if (old.verdict !== next.verdict) return { path, old, new: next };
     }
     return undefined;

@@ -98,7 +98,7 @@ export const checkDefinition: CommandDefinition = {
     mainOptions: ['--profile', '--max-robots-bytes', '--history', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
-      "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
+      'robots-filter check robots.txt Googlebot-Image:Googlebot /a /b /c',
       'robots-filter check robots.txt GPTBot - < urls.txt',
       "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
       'robots-filter check --history h.table GPTBot https://example.com/private/',
@@ -113,7 +113,7 @@ Exit status:
   },
   arguments: [
     ['<robots-file>', 'The robots.txt; - is standard input.'],
-    ['<agent>', "A product token, *, a fallback chain 'A>B', or a User-Agent header."],
+    ['<agent>', 'A product token, *, a fallback chain A:B, or a User-Agent header.'],
     [
       '<url...>',
       'URLs or paths, whose hosts do not matter; - reads them from standard input, one on each line.',

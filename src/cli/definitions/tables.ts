@@ -52,7 +52,7 @@ Exit status:
       'Robots.txt',
       '-a, --agent <token,…>',
       'Keep only the groups of these product tokens, and of *.',
-      'Repeatable; commas separate several agents, and A>B is a fallback chain. @NAME is a list of known agents. The table is smaller and refuses other agents.',
+      'Repeatable; commas separate several agents, and A:B is a fallback chain. @NAME is a list of known agents. The table is smaller and refuses other agents.',
       '    --agent GPTBot,CCBot --agent @ai-training',
     ).argParser(collectAgents),
     describedOption(
@@ -167,7 +167,7 @@ Exit status:
       'Verdicts',
       '-a, --agent <token,…>',
       'Show what the host says to these agents.',
-      'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A>B is a fallback chain.',
+      'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A:B is a fallback chain.',
       '    robots-filter inspect robots.table example.com --agent GPTBot',
     ).argParser(collectAgents),
     shared.agentsFile('Verdicts'),

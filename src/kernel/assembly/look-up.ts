@@ -376,8 +376,8 @@ export function groupsOfAny(table: usize, robots: usize): usize {
 
 /**
  * Fills in `groups` (GROUPS_…): the groups of the first product token of the agent's chain that
- * some group names. If no group names any token, they are `any`, the groups of `*`. No branch
- * depends on which token it is.
+ * some group names. If no group names any token, they are `any`, the groups of `*`, or none if
+ * the agent disregards them. No branch depends on which token it is.
  */
 export function resolveGroups(
   agent: Agent,
@@ -387,7 +387,7 @@ export function resolveGroups(
   groups: Groups,
 ): void {
   const chain = agent.chain;
-  let list = any;
+  let list = select(0, any, agent.disregardsAny !== 0);
   let followed = -1;
   for (let link = agent.chainCount - 1; link >= 0; link--) {
     const token = load<i32>(chain + <usize>link * CHAIN_BYTES, CHAIN_TOKEN);

@@ -216,6 +216,7 @@ export class Agent {
   unknownBytes: i32;
   invalid: usize;
   invalidBytes: i32;
+  disregardsAny: i32;
 }
 
 /** A batch of lines: TASK_… in kernel/layout.ts. */

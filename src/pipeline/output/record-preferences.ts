@@ -85,8 +85,8 @@ export class RecordPreferences {
   #ofAgent(kept: (Kept | undefined)[], index: number, url: Buffer): Kept {
     const known = kept[index];
     if (known !== undefined) return known;
-    const { chain } = this.#agents[index] as Agent;
-    const all = this.#records.agentPreferences(url, chain);
+    const { name } = this.#agents[index] as Agent;
+    const all = this.#records.agentPreferences(url, name);
     const isShort = all.characters <= LONGEST_READ;
     if (isShort) this.#characters += all.characters;
     const made = { preferences: isShort ? all : undefined, parts: new Map() };

@@ -1,6 +1,6 @@
 import { charactersOf } from '../../oracle/bytes.js';
 import { readGroups } from '../../oracle/robots.js';
-import { ProductTokens } from '../../src/protocol/agent.js';
+import { Names } from '../../src/protocol/agent.js';
 import { MAX_WARNINGS, parseRobots, placeRules } from '../../src/protocol/parse.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
 import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
@@ -86,7 +86,7 @@ function checkProfile(input: Uint8Array, profile: Profile): void {
 function checkParts(input: Uint8Array, profile: Profile, file: RobotsFile): void {
   const named = new Set(file.groups.flatMap(({ productTokens }) => productTokens));
   const wanted = [...named].filter((_, index) => index % 2 === 0);
-  const parts = { tokens: new ProductTokens(wanted), records: false, warnings: 'none' } as const;
+  const parts = { tokens: new Names(wanted), records: false, warnings: 'none' } as const;
   const placed = placeRules(input, { profile }, parts);
   const read = placed.groups.map(({ productTokens, firstRule, rulesEnd }) => ({
     productTokens,

@@ -14,7 +14,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { AutomatonCompiler } from '../kernel/automata.js';
 import { Arena, createMemory, PAGE_BYTES, type Region } from '../kernel/kernel.js';
 import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
-import { type Agent, lowerCaseAscii, ProductTokens, parseAgent } from '../protocol/agent.js';
+import { type Agent, lowerCaseAscii, Names, parseAgent } from '../protocol/agent.js';
 import { type KeptRecord, keptRecords, recordsFor } from '../protocol/fields.js';
 import {
   checkParseOptions,
@@ -296,7 +296,7 @@ export class Robots {
 function askedAgent(name: string, profile: Profile): AskedAgent {
   if (asked?.name === name && asked.profile === profile) return asked;
   const agent = parseAgent(name, profile);
-  const tokens = new ProductTokens(['*', ...agent.chain.map(lowerCaseAscii)]);
+  const tokens = new Names(['*', ...agent.chain.map(lowerCaseAscii)]);
   asked = { name, profile, agent, parts: { ...GROUPS, tokens } };
   return asked;
 }

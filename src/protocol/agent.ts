@@ -255,23 +255,23 @@ export function endOfProductToken(bytes: Uint8Array, start: number, end: number)
   return at;
 }
 
-/** Some product tokens in lower case, found by the bytes of a robots.txt. */
-export class ProductTokens {
-  readonly #tokens: readonly string[];
+/** Some names in lower case, such as product tokens, found by the bytes of a robots.txt. */
+export class Names {
+  readonly #names: readonly string[];
 
-  constructor(tokens: Iterable<string>) {
-    this.#tokens = [...new Set(tokens)];
+  constructor(names: Iterable<string>) {
+    this.#names = [...new Set(names)];
   }
 
-  /** The token that the bytes from `start` to `end` spell, in any case; `undefined` for others. */
+  /** The name that the bytes from `start` to `end` spell, in any case; `undefined` for others. */
   find(bytes: Uint8Array, start: number, end: number): string | undefined {
-    for (const token of this.#tokens) {
-      if (token.length !== end - start) continue;
+    for (const name of this.#names) {
+      if (name.length !== end - start) continue;
       let at = 0;
-      while (at < token.length && lowerCase(bytes[start + at] as number) === token.charCodeAt(at)) {
+      while (at < name.length && lowerCase(bytes[start + at] as number) === name.charCodeAt(at)) {
         at++;
       }
-      if (at === token.length) return token;
+      if (at === name.length) return name;
     }
     return undefined;
   }

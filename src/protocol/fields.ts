@@ -27,6 +27,17 @@ export const RECORD_KINDS = [
 
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
+/** Keys that are read as a kind without being its name. */
+const ALIASES: ReadonlyMap<string, RecordKind> = new Map([['content-signals', 'content-signal']]);
+
+/** The keys of other records that are read, in lower case. */
+export const READ_KEYS: readonly string[] = [...RECORD_KINDS, ...ALIASES.keys()];
+
+/** The kind of record that a key stands for, given in lower case. */
+export function kindOfKey(key: string): RecordKind | undefined {
+  return RECORD_KINDS.find((kind) => kind === key) ?? ALIASES.get(key);
+}
+
 /** A group without its rules. */
 type GroupHead = Omit<Group, 'rules'>;
 
@@ -91,7 +102,7 @@ export function keptRecords(
     for (; next < groups.length && (groups[next] as GroupHead).line < record.line; next++) {
       ofGroup = delayTokens = undefined;
     }
-    const kind = sitemaps.has(record) ? 'sitemap' : kindOf(record.key);
+    const kind = sitemaps.has(record) ? 'sitemap' : kindOfKey(record.key);
     if (kind === undefined) continue;
     const counting = tokens[next - 1];
     let productTokens: readonly string[] | undefined;
@@ -108,10 +119,6 @@ export function keptRecords(
     found.push({ kind, line: record.line, productTokens, value: record.value });
   }
   return found;
-}
-
-function kindOf(key: string): RecordKind | undefined {
-  return RECORD_KINDS.find((kind) => kind === key);
 }
 
 /** The product tokens of each group that count. */
@@ -167,7 +174,8 @@ const PREFERENCES: Partial<Record<RecordKind, string>> = {
 
 /**
  * The records for an agent whose groups are those of these product tokens. A record of a group
- * counts if it is for one of them; one before any group is for nobody.
+ * counts if it is for one of them; one before any group is for nobody, but for the refusals of a
+ * `Content-Signal`.
  */
 export function recordsFor(
   records: readonly KeptRecord[],
@@ -180,6 +188,8 @@ export function recordsFor(
   for (const record of records) {
     const { kind, value } = record;
     const name = PREFERENCES[kind];
+    const refused = refusalsForAll(record);
+    if (refused.length > 0) preferences.push(`${name}: ${refused.join(', ')}`);
     if (kind !== 'license' && !isFor(record)) continue;
     if (name !== undefined) preferences.push(`${name}: ${value}`);
     if (kind !== 'crawl-delay') continue;
@@ -188,6 +198,26 @@ export function recordsFor(
     else if (longest === undefined || seconds > longest) longest = seconds;
   }
   return { crawlDelay: longest ?? asWritten, preferences };
+}
+
+/**
+ * The members of a `Content-Signal` before any group that refuse a use, as written. It is unclear
+ * for whom such a line is meant: what it refuses is refused to every crawler, and what it grants is
+ * granted to none.
+ */
+export function refusalsForAll({ kind, productTokens, value, isTruncated }: KeptRecord): string[] {
+  if (kind !== 'content-signal' || productTokens !== undefined || isTruncated === true) return [];
+  const members = value.split(',').map((member) => member.trim());
+  return members.filter((member) => {
+    const equals = member.indexOf('=');
+    return (
+      equals > 0 &&
+      member
+        .slice(equals + 1)
+        .trim()
+        .toLowerCase() === 'no'
+    );
+  });
 }
 
 /** Tells which records are for some product tokens, given records in the order of their file. */

@@ -14,9 +14,9 @@ import {
 } from '../base/ascii.js';
 import { isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { endOfProductToken, isLineEnd, type ProductTokens } from './agent.js';
+import { endOfProductToken, isLineEnd, Names } from './agent.js';
 import { endOfLastLine, type Text, textOf, utf16Order } from './encoding.js';
-import { crawlDelaySeconds } from './fields.js';
+import { crawlDelaySeconds, READ_KEYS } from './fields.js';
 import { GRAMMARS, type Grammar, type Key, LineCursor, RecordCursor } from './lines.js';
 import {
   type CrawlDelay,
@@ -119,7 +119,7 @@ export interface FileParts {
    * The product tokens that count. A group lists no others, and groups without any are left out.
    * Default: all count. Only without records and warnings, some of which depend on all groups.
    */
-  readonly tokens?: ProductTokens | undefined;
+  readonly tokens?: Names | undefined;
   /** Whether sitemaps, crawl-delays and other records are read. */
   readonly records: boolean;
   readonly warnings: WarningDetail;
@@ -170,7 +170,7 @@ class FileParser {
   #delayed = 0;
   readonly #records: OtherRecord[] = [];
   readonly #warnings: WarningList;
-  readonly #tokens: ProductTokens | undefined;
+  readonly #tokens: Names | undefined;
   readonly #keepsRecords: boolean;
   #group: OpenGroup | undefined;
   /** Whether a rule has followed the last user-agent line, even one that is not kept. */
@@ -388,13 +388,17 @@ class FileParser {
   }
 
   #warnAboutKey(line: number): void {
+    const { keyStart, keyEnd } = this.#record;
+    if (READ.find(this.#text.bytes, keyStart, keyEnd) !== undefined) return;
     this.#warnings.add('unknown-record', line, () => {
-      const { keyStart, keyEnd } = this.#record;
       const key = quote(this.#text.bytes.subarray(keyStart, keyEnd));
       return `Unknown key ${key}; line ignored.`;
     });
   }
 }
+
+/** The keys of other records that are read. */
+const READ = new Names(READ_KEYS);
 
 /** Quotes the first bytes, safe on a terminal: everything but printable ASCII becomes `?`. */
 function quote(bytes: Uint8Array): string {

@@ -3,7 +3,13 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { isDigit, isLetter } from '../base/characters.js';
 import { parseAuthority } from './authority.js';
-import { crawlDelaySeconds, type KeptRecord, type RecordKind, recipients } from './fields.js';
+import {
+  crawlDelaySeconds,
+  type KeptRecord,
+  type RecordKind,
+  recipients,
+  refusalsForAll,
+} from './fields.js';
 
 /**
  * What a robots.txt says about the use of content: see docs/agents.md. A preference that is
@@ -12,7 +18,10 @@ import { crawlDelaySeconds, type KeptRecord, type RecordKind, recipients } from 
 export interface Preferences {
   /** Of the `Content-Usage` records: for each category, whether its use is wished. */
   readonly contentUsage: Readonly<Record<string, 'y' | 'n'>>;
-  /** Of the `Content-Signal` records: keys and values in lower case. */
+  /**
+   * Of the `Content-Signal` records: keys and values in lower case. Of several values of a key `no`
+   * counts, else the last.
+   */
   readonly contentSignal: Readonly<Record<string, string>>;
   /** The values of the `License` records, as written. */
   readonly license: readonly string[];
@@ -51,11 +60,15 @@ export class AgentPreferences {
     }
     this.#ofPath = [...this.#usages.values()];
     this.#matcherOf = matcherOf;
-    const signals = own
-      .filter(({ kind }) => kind === 'content-signal')
-      .map(({ value }) => parseContentSignal(value));
+    const contentSignal: Record<string, string> = Object.create(null);
+    const signals = own.filter(({ kind }) => kind === 'content-signal').map(({ value }) => value);
+    for (const value of [...signals, ...whole.map((each) => refusalsForAll(each).join())]) {
+      for (const [key, signal] of Object.entries(parseContentSignal(value) ?? {})) {
+        if (contentSignal[key] !== 'no') contentSignal[key] = signal;
+      }
+    }
     this.#common = {
-      contentSignal: Object.assign(Object.create(null), ...signals),
+      contentSignal,
       license: whole.filter(({ kind }) => kind === 'license').map(({ value }) => value),
     };
     this.characters = [...own, ...this.#common.license].reduce(

@@ -4,7 +4,7 @@ import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00'];
-const AGENTS = ['a', 'b', 'c', '*', 'x', 'a>b', 'x>c>a'];
+const AGENTS = ['a', 'b', 'c', '*', 'x', 'a>b', 'x>c>a', 'a:', 'x:'];
 const LINES = [
   'User-agent: a',
   'User-agent: b',
@@ -24,6 +24,8 @@ const LINES = [
   'Content-Usage: train-ai=n',
   'Content-Usage: /private train-ai=y, search=n',
   'Content-Signal: ai-train=no, search=yes',
+  'content-signal: AI-Train = YES, ai-input=no',
+  'Content-Signals: search=no, use=reference',
   'License: https://h.example/licence.xml',
 ];
 
@@ -62,6 +64,40 @@ function naiveDelay(lines: readonly string[], token: string): number | undefined
   return own.length === 0 ? undefined : Math.max(...own);
 }
 
+/** The signals for one product token and RFC 9309, as docs/agents.md says. */
+function naiveSignals(lines: readonly string[], token: string, disregardsAny: boolean) {
+  const groups: { tokens: string[]; values: string[]; hasRule: boolean }[] = [];
+  const before: string[] = [];
+  for (const line of lines) {
+    const [key = '', value = ''] = line.split(/:\s*/, 2);
+    const group = groups.at(-1);
+    if (key === 'User-agent') {
+      const [word = ''] = value.split(' ');
+      if (group === undefined || group.hasRule)
+        groups.push({ tokens: [], values: [], hasRule: false });
+      if (word !== '1') groups.at(-1)?.tokens.push(word);
+    } else if (key === 'Allow' || key === 'Disallow') {
+      if (group !== undefined) group.hasRule = true;
+    } else if (key.toLowerCase().startsWith('content-signal')) {
+      (group?.values ?? before).push(value);
+    }
+  }
+  const isNamed = groups.some(({ tokens }) => tokens.includes(token));
+  const own = isNamed ? token : disregardsAny ? undefined : '*';
+  const values = groups.flatMap((group) =>
+    own !== undefined && group.tokens.includes(own) ? group.values : [],
+  );
+  const pairs = (texts: readonly string[]) =>
+    texts
+      .flatMap((text) => text.toLowerCase().split(','))
+      .map((pair) => pair.split('=').map((part) => part.trim()));
+  const signals: Record<string, string> = {};
+  for (const [key = '', value = ''] of pairs(values))
+    if (signals[key] !== 'no') signals[key] = value;
+  for (const [key = '', value = ''] of pairs(before)) if (value === 'no') signals[key] = value;
+  return signals;
+}
+
 describe('a table with records', () => {
   it('says what Robots says of the same file, and the crawl-delay is that of its words', () => {
     const counts = {
@@ -90,12 +126,17 @@ describe('a table with records', () => {
           delay,
         );
         counts[delay === undefined ? 'delayless' : 'delays']++;
-        if (profile === 'rfc9309' && !agent.includes('>')) {
+        if (profile === 'rfc9309' && !agent.includes('>') && !agent.endsWith(':')) {
           expect(delay, `${agent}\n${lines.join('\n')}`).toBe(naiveDelay(lines, agent));
           counts.naive++;
         }
         const preferences = robots.preferences(agent, url);
         expect(table.preferences(url, agent)).toEqual(preferences);
+        if (profile === 'rfc9309' && !agent.includes('>')) {
+          const [token = ''] = agent.split(':');
+          const naive = naiveSignals(lines, token, agent.endsWith(':'));
+          expect({ ...preferences.contentSignal }, `${agent}\n${lines.join('\n')}`).toEqual(naive);
+        }
         counts.usages += Object.keys(preferences.contentUsage).length;
         counts.signals += Object.keys(preferences.contentSignal).length;
         // A table leaves out rules that others always override.

@@ -281,6 +281,8 @@ const FAULTS: readonly (readonly [file: string, rule: LintRuleName, said: string
       ] as const,
   ),
   ['Disallow: /a/\nCrawl-delay: 5\nAllow: /b/', 'rule-outside-group', 'lines 2 and 3'],
+  ['Content-Signal: ai-train=no\n', 'rule-outside-group', 'refuses there may count for every'],
+  ['User-agent: *\nContent-Signals: ai-train=no\n', 'misspelt-record', 'robots-filter reads the'],
   [
     'User-agent: CCBot\nDisallow: /\n\nContent-Signal: ai-train=no\nCrawl-delay: 3',
     'detached-record',

@@ -4,7 +4,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { DELETE, SPACE, TAB } from '../../base/ascii.js';
 import { addTo } from '../../base/maps.js';
 import { nearest } from '../../base/nearest.js';
-import { crawlDelaySeconds, isOfGroup, RECORD_KINDS } from '../../protocol/fields.js';
+import { crawlDelaySeconds, isOfGroup, kindOfKey } from '../../protocol/fields.js';
 import type { Key } from '../../protocol/lines.js';
 import { parseDictionary } from '../../protocol/preferences.js';
 import {
@@ -341,8 +341,14 @@ function checkOutside(
   const [first] = outside;
   if (first === undefined) return;
   const further = outside.slice(1);
+  const hasSignal = outside.some(
+    (line) => kindOfKey(document.keyText(line).toLowerCase()) === 'content-signal',
+  );
+  const signals = hasSignal
+    ? '. What a Content-Signal refuses there may count for every crawler, and what it grants for none'
+    : '';
   findings.add('rule-outside-group', contentSpan(document, first), () => ({
-    message: `${further.length === 0 ? 'The line comes' : `The line, and ${listedLines(further)}, come`} before any user-agent line, and ${further.length === 0 ? 'belongs' : 'belong'} to no group: ${document.stray.length > 0 ? 'crawlers ignore rules there (RFC 9309 section 2.2.1)' : 'crawlers may ignore it'}.`,
+    message: `${further.length === 0 ? 'The line comes' : `The line, and ${listedLines(further)}, come`} before any user-agent line, and ${further.length === 0 ? 'belongs' : 'belong'} to no group: ${document.stray.length > 0 ? 'crawlers ignore rules there (RFC 9309 section 2.2.1)' : 'crawlers may ignore it'}${signals}.`,
     fix: 'Put "User-agent: *" before it.',
   }));
 }
@@ -352,7 +358,7 @@ function isLineOfGroup(line: DocumentLine, document: RobotsDocument): boolean {
   if (line.form !== 'record') return false;
   if (line.key === 'allow' || line.key === 'disallow') return true;
   const key = document.keyText(line).toLowerCase();
-  const kind = RECORD_KINDS.find((each) => each === key);
+  const kind = kindOfKey(key);
   // A record that no crawler reads is reported itself.
   return kind !== undefined && isOfGroup(kind) && insteadOf(key) === undefined;
 }
@@ -431,8 +437,12 @@ function checkKey(
   const meant = meanings.meaning(key);
   if (meant === undefined) return true;
   if (meant === 'user-agent') meanings.lostAgent ??= line;
+  const effect =
+    kindOfKey(key) === undefined
+      ? `the line is ignored${googleReading(line.googleKey)}`
+      : 'robots-filter reads the line, and other programs may ignore it';
   findings.add('misspelt-record', keySpan(line), () => ({
-    message: `${quoted(text)} is likely ${spelt(meant)}. As it stands the line is ignored${googleReading(line.googleKey)}.`,
+    message: `${quoted(text)} is likely ${spelt(meant)}. As it stands ${effect}.`,
     fix: `Write "${spelt(meant)}:".`,
   }));
   return false;
@@ -485,7 +495,7 @@ export function checkPreferences({ document, findings, explained }: CheckContext
   for (const line of document.lines) {
     if (line.key !== 'other' || line.holdsNul || explained.has(line)) continue;
     const key = document.keyText(line).toLowerCase();
-    const values = VALUES.get(key);
+    const values = VALUES.get(kindOfKey(key) ?? key);
     if (values === undefined) continue;
     const text = document.valueText(line);
     const fault =

@@ -32,7 +32,7 @@ const LEFT_OUT = [
   'serve/serve.test.ts',
   'shards/{asked-parts,banks,table}.test.ts',
   'table/damaged-table.test.ts',
-  'warc/{archives,capture-history,damage,damaged-records,dictionary,junk,partial-damage,same-moment}.test.ts',
+  'warc/{archives,capture-history,damage,damaged-records,dictionary,junk,partial-damage,same-moment,warcio}.test.ts',
 ];
 
 /** The tests that one runs after each change. */

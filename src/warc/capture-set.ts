@@ -248,16 +248,27 @@ export class CaptureSet {
       }
       const search = searchFrom(url, before);
       const finding = this.#findingOf(url, href, search);
-      const last = this.#captures.lastDate(url, before);
+      const confirms = (capture: Found): boolean => this.#confirms(capture, search.before);
+      const range = { since: search.since, before };
       before = search.since;
       if (finding === undefined) continue;
       const next = findings.at(-1);
       const isSame = next?.kind === finding.kind && next.body === finding.body;
       if (isSame) findings.pop();
-      const confirmed = isSame ? next.confirmed : Math.max(last, finding.since);
+      const confirmed = isSame ? next.confirmed : this.#captures.lastDate(url, range, confirms);
       findings.push({ ...finding, confirmed });
     }
     return findings.reverse();
+  }
+
+  /**
+   * Whether a capture tells that a finding is still in force. A revisit of a payload that is
+   * missing does not: the payload may have been another one.
+   */
+  #confirms(capture: Found, before: number): boolean {
+    if (capture.kind !== KIND_REVISIT) return true;
+    if (this.#references.get(capture.value).isUnmodified) return true;
+    return this.#referred(capture, searchFrom(-1, before)) !== undefined;
   }
 
   /** Whether searches have looked at as many captures as they may, all together. */

@@ -151,12 +151,23 @@ export class Captures {
     return startOf(this.#steps, url);
   }
 
-  /** The date of the last capture of a URL that is older than a time; -Infinity if none is. */
-  lastDate(url: number, before: number): number {
+  /**
+   * The date of the last capture of a URL that is older than a time and counts; `since` if that is
+   * later.
+   */
+  lastDate(
+    url: number,
+    { since, before }: { readonly since: number; readonly before: number },
+    counts: (capture: Found) => boolean,
+  ): number {
     this.#sort();
-    const place = this.#endOf(this.#all, url, before) - 1;
-    if (place < startOf(this.#all, url)) return Number.NEGATIVE_INFINITY;
-    return this.date(this.#all.numbers[place] as number);
+    const first = startOf(this.#all, url);
+    for (let place = this.#endOf(this.#all, url, before) - 1; place >= first; place--) {
+      const number = this.#all.numbers[place] as number;
+      if (this.date(number) <= since) break;
+      if (counts(this.get(number))) return this.date(number);
+    }
+    return since;
   }
 
   /** The place after the last capture of a URL that is older than a time. */

@@ -1,8 +1,11 @@
 import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 import { RobotsFilterError } from '../../src/base/errors.js';
-import { TableBuilder } from '../../src/compile/table-builder.js';
+import { PartMerger } from '../../src/compile/part-merger.js';
+import { TableContents } from '../../src/compile/table-contents.js';
+import { PartBuilder } from '../../src/compile/table-part.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import { checksum } from '../../src/kernel/hashes.js';
+import type { QuerySettings } from '../../src/kernel/query.js';
 import type { Authority } from '../../src/protocol/authority.js';
 import { SECTION_NAMES, type TableHeader } from '../../src/table/check.js';
 import {
@@ -10,6 +13,7 @@ import {
   HEADER_BYTES,
   HEADER_CHECKSUM,
   HEADER_LENGTH,
+  VERSION_WITHOUT_HISTORIES,
 } from '../../src/table/format.js';
 import { verifyShard } from '../../src/verify/verify-table.js';
 import { ShardView } from '../../src/view/shard-view.js';
@@ -21,7 +25,9 @@ import { agree, Fault } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import type { Target } from '../target.js';
 
-const PLACES = ['header', ...SECTION_NAMES, 'cut', 'reduce', 'google'];
+/** Places that are no sections: they say how the table is compiled. */
+const SETTINGS = ['reduce', 'google', 'dated'];
+const PLACES = ['header', ...SECTION_NAMES, 'cut', ...SETTINGS];
 const WIDTHS = [1, 2, 4];
 const VALUES = [
   0, 1, 2, 4, 8, 127, 128, 255, 256, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff,
@@ -41,6 +47,26 @@ const AGENTS = [
 /** Paths that reach wildcards and long labels. */
 const PATHS = ['/', `/a${'/b'.repeat(60)}`, `/?x=${'%2Fy1'.repeat(30)}`, '/a.gif$', '/%2', ''];
 
+/** When the first version of a history begins, and how long each is in force, in seconds. */
+const FIRST_TIME = 1_700_000_000;
+const INTERVAL = 1000;
+/** The most versions of a history. */
+const MOST_VERSIONS = 9;
+/** What the versions of a history are: the whole file, its beginnings, and failures. */
+const VERSIONS = ['whole', 'half', 'empty', 'unavailable', 'unreachable', 'unknown'] as const;
+
+/** Times within, between and beyond the versions. */
+const TIMES = [0, 2, 3.5, MOST_VERSIONS].map((at) => FIRST_TIME + at * INTERVAL);
+
+/** How tables with histories are asked; those without are asked in the first way. */
+const QUESTIONS: readonly Partial<QuerySettings>[] = [
+  {},
+  ...TIMES.map((at) => ({ at })),
+  { at: FIRST_TIME + 5 * INTERVAL, maxAge: INTERVAL, dated: true },
+  { timeField: ['t'], maxAge: 2 * INTERVAL, dated: true },
+  { ever: true, dated: true },
+];
+
 /**
  * A change of a table: a number of this many bytes at an offset within a section, both taken modulo
  * the actual sizes.
@@ -54,10 +80,12 @@ interface Patch {
 
 /**
  * The table reader: an input is a robots.txt and changes of the table that is compiled from it, one
- * on each line, `@hosts 4 2 255`; `@cut` removes bytes at the end. A changed table is refused. A
- * changed table with a valid checksum is refused, or read to its end without any other error; the
- * result does not depend on its place in memory and the bytes around it. A table that can be
- * verified is read whole, and the kernel asks it for verdicts and explanations within its bounds.
+ * on each line, `@hosts 4 2 255`; `@cut` removes bytes at the end. With `@dated 3 1 77`, the table
+ * has histories of at most four versions, whose contents follow from 77. A changed table is
+ * refused. A changed table with a valid checksum is refused, or read to its end without any other
+ * error; the result does not depend on its place in memory and the bytes around it. A table that
+ * can be verified is read whole, and the kernel asks it for verdicts and explanations within its
+ * bounds.
  */
 export const target: Target = {
   name: 'table',
@@ -68,6 +96,8 @@ export const target: Target = {
     'user-agent: a\ncrawl-delay: 1\nsitemap: /s\ndisallow: /\n@records 12 4 255\n@records 40 1 255\n',
     'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@hosts 100 4 0\n',
     ...PLACES.map((place) => `user-agent: *\ndisallow: /a\n@${place} 8 4 255\n`),
+    'user-agent: a\ndisallow: /a\nallow: /b$\n@dated 8 1 0\n',
+    'user-agent: *\ndisallow: /a*b\n@dated 3 1 3\n@hosts 40 4 255\n',
     `${Array.from({ length: 40 }, (_, i) => `user-agent: b${'ab'.charAt(i & 1).repeat(i)}\ndisallow: /*x${i}*y\n`).join('')}@hosts 40 4 65536`,
   ],
   dictionary: [
@@ -126,19 +156,41 @@ function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
 }
 
 function build(robots: Uint8Array, patches: readonly Patch[]): Uint8Array {
-  const reduced = patches.some(({ place }) => place === 'reduce');
-  const google = patches.some(({ place }) => place === 'google');
-  const builder = new TableBuilder({
+  const has = (setting: string): boolean => patches.some(({ place }) => place === setting);
+  const dated = patches.find(({ place }) => place === 'dated');
+  const options = {
     records: true,
-    ...(reduced ? { agents: ['a-bot', 'b'] } : {}),
-    ...(google ? { profile: 'google' } : {}),
-  });
+    history: dated !== undefined,
+    ...(has('reduce') ? { agents: ['a-bot', 'b'] } : {}),
+    ...(has('google') ? { profile: 'google' as const } : {}),
+  };
+  const contents = new TableContents(options);
+  const part = new PartBuilder(options, { key: contents.key });
   AUTHORITIES.forEach((authority, index) => {
+    const source = `${index}/"robots".txt`;
     const body = index === 0 ? robots : robots.subarray(0, robots.length >> 1);
-    const date = index === 0 ? 1_700_000_000_000 : undefined;
-    builder.add(authority, body, { source: `${index}/"robots".txt`, date });
+    if (dated === undefined) {
+      part.add(authority, body, { source, date: index === 0 ? FIRST_TIME * 1000 : undefined });
+      return;
+    }
+    const last = dated.offset % MOST_VERSIONS;
+    for (let version = 0; version <= Math.max(0, last - index); version++) {
+      const what = VERSIONS[(dated.value + version * (index + 1)) % VERSIONS.length];
+      const date = 1000 * (FIRST_TIME + version * INTERVAL);
+      // Sources of every kind: plain, with the host, with a number.
+      const from = [source, `${authority.host}/x`, `list:${version}`][version % 3] as string;
+      if (what === 'whole') part.add(authority, body, { source: from, date });
+      else if (what === 'half' || what === 'empty') {
+        const cut = body.subarray(0, what === 'half' ? body.length >> 1 : 0);
+        part.add(authority, cut, { source: from, date });
+      } else part.add(authority, body, { source: from, date, access: what });
+    }
   });
-  return builder.build();
+  const merger = new PartMerger(contents);
+  const taken = part.take();
+  merger.receive(taken);
+  merger.add(taken);
+  return contents.layOut().table();
 }
 
 function isVerified(table: Uint8Array): boolean {
@@ -154,22 +206,28 @@ function isVerified(table: Uint8Array): boolean {
 /** Asks for verdicts and explanations on paths that lead to the rules of a table. */
 function judge(table: Uint8Array, kernel: GuardedKernel): void {
   kernel.load(table);
-  const { profile, buckets } = checkTable(table, 'it');
+  const { profile, buckets, version } = checkTable(table, 'it');
   const urls = urlsOf(new ShardView(table, 'it'), 40);
   for (const path of PATHS) urls.push(`https://a.example${path}`, `http://b.example:8080${path}`);
-  const query = kernel.ask({
-    google: profile === 'google',
-    agents: AGENTS,
-    explain: true,
-    seenSlots: BUCKET_SLOTS * buckets,
-    countedSlots: BUCKET_SLOTS * buckets,
-    ruleEntries: 1 << 10,
-  });
-  const input = urls.map((url) => `${JSON.stringify({ url })}\n`).join('');
-  const { output } = kernel.run(query, Buffer.from(input));
-  const records = output.split('\n').slice(0, -1);
-  agree('records', records.length, urls.length);
-  for (const record of records) JSON.parse(record);
+  const input = urls
+    .map((url, at) => `${JSON.stringify({ url, t: TIMES[at % TIMES.length] })}\n`)
+    .join('');
+  const questions = version > VERSION_WITHOUT_HISTORIES ? QUESTIONS : QUESTIONS.slice(0, 1);
+  for (const question of questions) {
+    const query = kernel.ask({
+      google: profile === 'google',
+      agents: AGENTS,
+      explain: true,
+      seenSlots: BUCKET_SLOTS * buckets,
+      countedSlots: BUCKET_SLOTS * buckets,
+      ruleEntries: 1 << 10,
+      ...question,
+    });
+    const { output } = kernel.run(query, Buffer.from(input));
+    const records = output.split('\n').slice(0, -1);
+    agree('records', records.length, urls.length);
+    for (const record of records) JSON.parse(record);
+  }
 }
 
 /** The change on a line; a missing or invalid number is 0. */
@@ -192,7 +250,7 @@ function patched(table: Uint8Array, header: TableHeader, patches: readonly Patch
     const section = SECTION_NAMES.find((name) => name === place);
     const { start, end } =
       section === undefined ? { start: 0, end: HEADER_BYTES } : header.sections[section];
-    if (start === end || place === 'reduce' || place === 'google') continue;
+    if (start === end || SETTINGS.includes(place)) continue;
     for (let byte = 0; byte < Math.min(width, 4); byte++) {
       const at = start + ((offset + byte) % (end - start));
       if (at < changed.length) changed[at] = Math.floor(value / 256 ** byte) % 256;
@@ -228,5 +286,6 @@ function outcomeOf(table: Uint8Array): string {
 function* allOf(view: ShardView): Iterable<unknown> {
   for (const { host } of AUTHORITIES) yield view.find(host);
   yield view.find('c.example');
-  yield* contentsOf(view);
+  yield* contentsOf(view.withUnknown());
+  for (const time of TIMES) yield [...view.at(time).hosts()];
 }

@@ -7,11 +7,17 @@ export function* contentsOf(view: ShardView): Iterable<unknown> {
   for (const host of view.hosts()) {
     yield [host, view.find(host.host)];
     for (const authority of host.authorities) {
-      const { robots } = authority;
       yield view.recordsOf(authority);
-      if (read.has(robots)) continue;
-      read.add(robots);
-      for (const group of view.groups(robots)) yield [group, view.rules(group)];
+      yield authority.source;
+      const versions = view.versionsOf(authority);
+      for (const { since, confirmed, version } of versions) {
+        yield [since, confirmed, version, version.source];
+      }
+      for (const { robots } of [authority, ...versions.map(({ version }) => version)]) {
+        if (read.has(robots)) continue;
+        read.add(robots);
+        for (const group of view.groups(robots)) yield [group, view.rules(group)];
+      }
     }
   }
   for (const automaton of view.automata()) yield automaton.counts();

@@ -1,7 +1,7 @@
 /** Writes a file or directory under another name and renames it into place when it is whole. */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, rmSync, type Stats } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
 import {
   type FileHandle,
   open,
@@ -284,22 +284,19 @@ export class ReplacementDirectory {
   async commit(): Promise<void> {
     const old = `${this.temporary}.old`;
     try {
-      const isReplaced = await rename(this.#target, old).then(
-        () => true,
-        (error: unknown) => {
-          if (errorCode(error) === 'ENOENT') return false;
-          throw error;
-        },
-      );
+      // Without a turn of the event loop: an exit between the two would leave no directory.
+      const isReplaced = isRenamed(this.#target, old);
       try {
-        await rename(this.temporary, this.#target);
+        renameSync(this.temporary, this.#target);
       } catch (error) {
-        if (isReplaced) await rename(old, this.#target);
+        if (isReplaced) renameSync(old, this.#target);
         throw error;
       }
       this.#settled = true;
+      begun(old);
       finished(this.temporary);
       await rm(old, { recursive: true, force: true });
+      finished(old);
     } catch (cause) {
       throw unwritable(this.path, cause);
     }
@@ -311,6 +308,17 @@ export class ReplacementDirectory {
     this.#settled = true;
     await rm(this.temporary, { recursive: true, force: true }).catch(() => {});
     finished(this.temporary);
+  }
+}
+
+/** Renames a directory; returns false if there is none. */
+function isRenamed(path: string, to: string): boolean {
+  try {
+    renameSync(path, to);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
   }
 }
 

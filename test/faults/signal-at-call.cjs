@@ -1,7 +1,7 @@
 /**
  * Preloaded by a program that is to get signals at a moment that does not depend on time: when it
  * is about to make its file system call number SIGNAL_AT in its working directory, or about to
- * write from a thread (`thread`). SIGNALS are the signals; CALLS is a file that lists the calls.
+ * write from a thread (`thread`), or to read the third piece of its input (`reading`). SIGNALS are the signals; CALLS is a file that lists the calls.
  */
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
@@ -12,6 +12,7 @@ const { SIGNAL_AT, SIGNALS = '', CALLS } = process.env;
 const here = process.cwd() + sep;
 const { appendFileSync } = fs;
 const calls = [];
+let reads = 0;
 let sent = false;
 
 /** @param {string} name @param {unknown} subject a path, or what is opened already */
@@ -19,10 +20,16 @@ function before(name, subject) {
   const isPath = typeof subject === 'string' || subject instanceof Uint8Array;
   if (isPath && !`${resolve(String(subject))}${sep}`.startsWith(here)) return;
   if (typeof subject === 'number' && subject <= 2) return;
-  const moment = isMainThread ? String(calls.push(name) - 1) : name === 'writeSync' && 'thread';
+  const moment = momentOf(name);
   if (moment !== SIGNAL_AT || sent) return;
   sent = true;
   for (const signal of SIGNALS.split(',')) process.kill(process.pid, signal);
+}
+
+/** @param {string} name */
+function momentOf(name) {
+  if (name === 'readSync') return ++reads === 3 && 'reading';
+  return isMainThread ? String(calls.push(name) - 1) : name === 'writeSync' && 'thread';
 }
 
 /** @param {Record<string, unknown>} object @param {readonly string[]} names */
@@ -36,7 +43,15 @@ function watch(object, names, subjectOf = (_self, [first]) => first) {
   }
 }
 
-watch(fs, ['openSync', 'writeSync', 'renameSync', 'mkdirSync', 'rmSync', 'readdirSync']);
+watch(fs, [
+  'openSync',
+  'readSync',
+  'writeSync',
+  'renameSync',
+  'mkdirSync',
+  'rmSync',
+  'readdirSync',
+]);
 watch(fs.promises, ['open', 'rename', 'unlink', 'mkdir', 'readdir', 'realpath']);
 
 const { open } = fs.promises;

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished } from 'vitest';
-import { type Ended, lines, test, type Workplace } from '../cli/command-line.js';
+import { type Ended, lines, test, type Workplace, workplace } from '../cli/command-line.js';
+import { ROOT } from '../docs/scratch.js';
 
 const SIGNAL_AT_CALL = fileURLToPath(new URL('signal-at-call.cjs', import.meta.url));
-const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const CODES = { SIGINT: 130, SIGTERM: 143, SIGKILL: undefined } as const;
 const OLD = 'as it was\n';
 
 type Signal = keyof typeof CODES;
@@ -18,9 +19,10 @@ type Signal = keyof typeof CODES;
 const SIGNALS: readonly (readonly Signal[])[] = [['SIGINT'], ['SIGTERM', 'SIGTERM']];
 
 /**
- * When a signal arrives: before the program's file system call of this number, or from a thread.
+ * When a signal arrives: before the program's file system call of this number, when a thread is
+ * about to write, or when one is about to read more of the input.
  */
-type Moment = number | 'thread';
+type Moment = number | 'thread' | 'reading';
 
 /** Calls that change nothing: a signal after one finds what a signal before it finds. */
 const READS = ['realpath', 'readdirSync'];
@@ -36,10 +38,18 @@ interface Interrupted {
   readonly output: string;
 }
 
-function digest(place: Workplace, name: string): string {
-  return createHash('sha256')
-    .update(readFileSync(join(place.path, name)))
-    .digest('hex');
+/**
+ * The digest of a file, or of the shards in a directory, whose manifest tells the time; `undefined`
+ * if there is none.
+ */
+function digest(place: Workplace, name: string): string | undefined {
+  const path = join(place.path, name);
+  if (!existsSync(path)) return undefined;
+  const hash = createHash('sha256');
+  const isDirectory = statSync(path).isDirectory();
+  const shards = isDirectory && place.names(name).filter((each) => each !== 'manifest.json');
+  for (const each of shards || ['']) hash.update(each).update(readFileSync(join(path, each)));
+  return hash.digest('hex');
 }
 
 /** Runs a command to its end; returns its file system calls. */
@@ -173,6 +183,67 @@ describe('a signal before each file system call', () => {
       if (report !== OLD) for (const line of lines(report)) JSON.parse(line);
     }
     expect(interrupted).toBeGreaterThan(calls.length / 2);
+  });
+});
+
+describe('a signal while a table with histories is compiled', () => {
+  const sources = '--robots-dir archive --robots-dir dated.ndjson --robots-dir days';
+
+  test.each([
+    ['to a file', [], 'out.table'],
+    ['in shards', ['--shards', '3'], 'out.shards'],
+  ] as const)('leaves the old table or the new one, whole: %s', async (_what, options, output) => {
+    const place = workplace();
+    cpSync(join(ROOT, 'fixtures/warc/archive'), join(place.path, 'archive'), { recursive: true });
+    place.write('dated.ndjson', '{"host":"d.example","robots":"","fetched":"2024-01-15"}\n');
+    place.write('days/2024-05-01/e.example', 'User-agent: *\nDisallow: /\n');
+    const args = ['compile', '--history', ...sources.split(' '), ...options, '-o', output];
+    const old = ['compile', '--history', '--robots-dir', 'days', ...options, '-o', 'old'];
+    expect((await place.runAlone(old)).code).toBe(0);
+    // An output that is there takes other calls than a new one.
+    cpSync(join(place.path, 'old'), join(place.path, output), { recursive: true });
+    const calls = await callsOf(place, args);
+    const complete = digest(place, output);
+    const names = place.names();
+    // When the output is put in place, and before and after that.
+    const last = calls.findLastIndex((call) => call.startsWith('rename'));
+    const moments = [last >> 1, last, last + 1].filter((call) => call < calls.length);
+    const found = { old: 0, complete: 0, killed: 0 };
+    const runs: (readonly [Moment, readonly Signal[]])[] = [['reading', ['SIGINT']]];
+    for (const moment of ['reading' as const, ...moments]) {
+      runs.push([moment, ['SIGTERM', 'SIGTERM']], [moment, ['SIGKILL']]);
+    }
+    for (const [moment, signals] of runs) {
+      rmSync(join(place.path, output), { recursive: true });
+      cpSync(join(place.path, 'old'), join(place.path, output), { recursive: true });
+      const { code, signal, stderr } = await signalled(place, args, moment, signals);
+      const context = `${signals} at ${moment}, ${calls[Number(moment)]}: ${stderr}`;
+      const left = place.names().filter((name) => !names.includes(name));
+      if (signal === 'SIGKILL') {
+        found.killed++;
+        // Hidden files, which docs/cli.md names.
+        for (const name of left) expect(name, context).toMatch(/^\.out\..*\.tmp(\.old)?$/);
+      } else expect(left, context).toEqual([]);
+      let now = digest(place, output);
+      // Killed between the two renames of a directory.
+      const [aside] = left.filter((name) => name.endsWith('.old'));
+      if (now === undefined && aside !== undefined) now = digest(place, aside);
+      const isComplete = now === complete;
+      if (code === 0) expect(isComplete, context).toBe(true);
+      if (!isComplete) expect(now, context).toBe(digest(place, 'old'));
+      if (moment === 'reading') {
+        expect(isComplete, context).toBe(false);
+        expect({ code, signal }, context).not.toEqual({ code: 0, signal: null });
+      }
+      found[isComplete ? 'complete' : 'old']++;
+      for (const name of left) rmSync(join(place.path, name), { recursive: true });
+    }
+    expect(found.old).toBeGreaterThan(runs.length / 2);
+    expect(found.complete).toBeGreaterThan(0);
+    expect(found.killed).toBeGreaterThan(2);
+    // After all that, compiling works as before.
+    expect((await place.runAlone(args)).code).toBe(0);
+    expect(digest(place, output)).toBe(complete);
   });
 });
 

@@ -6,6 +6,7 @@
 import { RobotsFilterError } from '../base/errors.js';
 import { COMPRESSIONS, compressionOf, gzip } from '../files/compression.js';
 import { startsWith } from '../files/magic.js';
+import { truncationError } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { ARC_MAGIC, describeUnsupported } from '../files/unsupported-formats.js';
 import { UnsupportedZstdError } from '../files/zstd/frames.js';
@@ -110,6 +111,8 @@ export async function readArchivePart(
   let compression: ArchiveCompression = 'none';
   try {
     const source = new DescriptorSource(opened.descriptor);
+    // Else what was lost since an earlier reading would pass for URLs that were never captured.
+    if (source.length < part.length) throw truncationError(part.length);
     compression = await compressionOfFile(source, part.displayPath);
     if (part.offsets === undefined) {
       await readArchive(source, compression, reader);

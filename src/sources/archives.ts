@@ -48,7 +48,7 @@ export interface Archive {
 /** A WARC file to be read by any thread. */
 export interface ArchivePart extends ArchiveFile {
   readonly kind: 'captures';
-  /** Length of the file in bytes; 0 if unknown. */
+  /** Length of the file before it was first read, in bytes; 0 if unknown. */
   readonly length: number;
   /** The number of the file in its archive. */
   readonly file: number;

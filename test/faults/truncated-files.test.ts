@@ -16,6 +16,7 @@ import {
   type Workplace,
   workplace,
 } from '../cli/command-line.js';
+import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 
 const TRUNCATE_AT_READ = fileURLToPath(new URL('truncate-at-read.cjs', import.meta.url));
 const OLD = 'as it was\n';
@@ -50,6 +51,14 @@ const body = 'Disallow: /private/\\n'.repeat(100);
 const records = lines(
   1_500,
   (index) => `{"host":"h${index}.example","robots":"User-agent: *\\n${body}"}\n`,
+);
+
+const COMPILE_HISTORY = ['compile', '-q', '--history', '--robots-dir', 'FILE', '-o', 'out.txt'];
+const dated = (host: string, path: string): Buffer =>
+  captureOf(`https://${host}/robots.txt`, responseOf(200, robotsOf(path)));
+/** More than is read at a time. */
+const captures = Array.from({ length: 1500 }, (_, index) =>
+  dated(`h${index}.example`, `/${'a'.repeat(1000)}`),
 );
 
 /**
@@ -96,7 +105,27 @@ const WAYS: Readonly<Record<string, Way>> = {
     args: ['compile', '-q', '--robots-dir', 'FILE', '-o', 'out.txt'],
     output: '',
   },
+  'a history of records': {
+    content: records.replaceAll('{', '{"fetched":"2024-01-15",'),
+    args: COMPILE_HISTORY,
+    output: '',
+  },
+  'a WARC file': { content: Buffer.concat(captures), args: COMPILE_HISTORY, output: '' },
+  'a WARC file of gzip members': {
+    content: Buffer.concat(captures.map((each) => gzipSync(each, { level: 0 }))),
+    args: COMPILE_HISTORY,
+    output: '',
+  },
   'URLs to fetch of': { content: urls, args: [...FETCH, 'FILE'], output: '' },
+};
+
+/** Names of files, where the name tells what is in them: by a part of the way's name. */
+const NAMES = {
+  'compressed cache': 'f.ndjson.gz',
+  cache: 'f.ndjson',
+  history: 'f.ndjson',
+  'gzip members': 'f.warc.gz',
+  WARC: 'f.warc',
 };
 
 /**
@@ -142,11 +171,7 @@ describe('a file that is truncated while it is read', () => {
   test.each(Object.keys(WAYS))('is an error: %s', async (key) => {
     const way = WAYS[key] as Way;
     const place = workplace();
-    const name = key.includes('compressed')
-      ? 'f.ndjson.gz'
-      : key.includes('cache')
-        ? 'f.ndjson'
-        : 'f';
+    const name = Object.entries(NAMES).find(([part]) => key.includes(part))?.[1] ?? 'f';
     const size = Buffer.byteLength(way.content);
     place.write('dated/2024-01-01/example.com', EXAMPLE_COM);
     // To a size within a line that is not yet read, and to zero.
@@ -174,6 +199,28 @@ describe('a file that is truncated while it is read', () => {
     const end = await runTruncated(place, way, 'f', { read: size / 3, left: 0, appended });
     expectRefused(place, way, 'f', size, end);
   });
+});
+
+test('a WARC file that is truncated between its two readings is an error', async ({ place }) => {
+  const page = 'https://pages.example/1';
+  const moved = responseOf(302, '', { Location: page });
+  const pages = captureOf(page, responseOf(200, robotsOf('/')));
+  // The page comes before the redirect that leads to it.
+  place.write('archive/b.warc', captureOf('https://a.example/robots.txt', moved));
+  place.write('out.txt', OLD);
+  const content = Buffer.concat([pages, dated('b.example', '/')]);
+  const size = content.length;
+  for (const history of [['--history'], []]) {
+    place.write('archive/a.warc', content);
+    const args = ['compile', ...history, '--robots-dir', 'archive', '-o', 'out.txt'];
+    const moment = { read: size, left: 0 };
+    const way = { content, args, output: '' };
+    const { code, stderr } = await runTruncated(place, way, 'archive/a.warc', moment);
+    expect({ code, out: place.read('out.txt') }, stderr).toEqual({ code: 2, out: OLD });
+    expect(stderr).toContain(
+      `archive/a.warc: reading failed: the file had ${size} bytes at first and was truncated`,
+    );
+  }
 });
 
 describe('a file that is truncated before or after it is read', () => {

@@ -81,6 +81,8 @@ export class ArchiveCompilation {
   readonly #captures: CaptureSet;
   readonly #hasHistory: boolean;
   readonly #filter: UrlFilter;
+  /** Lengths of the files before they are first read, in bytes. */
+  readonly #lengths: readonly number[];
   /** URLs of targets whose captures are all known. */
   readonly #complete = new Set<string>();
 
@@ -93,6 +95,7 @@ export class ArchiveCompilation {
     this.#files = files;
     this.#sources = files.map(({ source }) => source);
     this.#namedIn = [...files.keys()];
+    this.#lengths = files.map(({ path }) => lengthOf(path));
     this.#contents = contents;
     this.#hasHistory = history;
     this.#onWarning = onWarning;
@@ -169,7 +172,7 @@ export class ArchiveCompilation {
     return this.#files.flatMap((file, number): ArchivePart[] => {
       // The first reading of a file of captures has given all of them.
       if (targets !== undefined && isCaptureFile(file.source)) return [];
-      const length = lengthOf(file.path);
+      const length = this.#lengths[number] as number;
       const places = { targets, offsets: undefined, filter, key };
       return [{ ...file, ...places, kind: 'captures', length, file: number }];
     });

@@ -104,6 +104,16 @@ describe('the stored inputs find planted faults in the kernel', () => {
       },
     ],
     [
+      'a history that is read beyond its end',
+      'table',
+      /memory access out of bounds|the bytes around/,
+      {
+        file: 'kernel/assembly/hosts.ts',
+        from: 'let high: u32 = load<u32>(history);',
+        to: 'let high: u32 = load<u32>(history) << 24;',
+      },
+    ],
+    [
       'a write beyond the scratch memory',
       'url',
       /after a region were overwritten|unreachable|the verdict/,

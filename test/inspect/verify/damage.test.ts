@@ -133,6 +133,8 @@ const SINGLE: readonly (readonly [
   ['entry form', any, 2, /the form of the authority differs from its host's/, 'dated'],
   ['entry history', any, (value) => value + 4, /the history is not at/, 'dated'],
   ['entry history', last, 0, /the history is not at/, 'dated'],
+  ['entry history', last, () => one('entry history', any, 'dated').value, /is not at/, 'dated'],
+  ['entry history', any, 0xffff_fff0, /the history is not at/, 'dated'],
   ['versions', any, 0, /a history without versions/, 'dated'],
   ['versions', any, 0xffff_ffff, /the history ends beyond its section/, 'dated'],
   ['versions', is(5), 4, /another robots record than its last version/, 'dated'],
@@ -272,6 +274,14 @@ function last(): boolean {
   return false;
 }
 
+/** The times of the versions of the history with the most of them. */
+function versions(): Field[] {
+  const counts = all('versions', 'dated').map(({ value }) => value);
+  const most = Math.max(...counts);
+  const start = counts.slice(0, counts.indexOf(most)).reduce((sum, count) => sum + count, 0);
+  return all('version time', 'dated').slice(start, start + most);
+}
+
 /** How many fields with a name hold the value. */
 function uses(name: string, value: number): number {
   return all(name).filter((field) => field.value === value).length;
@@ -302,6 +312,55 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     expect(message).toMatch(
       /^some\.table: not a sound table: section (header|tokens|buckets|hosts|sources), byte \d+: .+: do not use it\. Compile the robots\.txt files again$/,
     );
+  });
+
+  const ROBOTS_AT = 4;
+  const SOURCE_AT = 8;
+  const CONFIRMED_AT = 16;
+  const wordOf = (version: number, offset = 0): number => {
+    const at = (versions().at(version)?.at ?? 0) + offset;
+    return numberAt(TABLES.dated, { name: '', at, bytes: 4 });
+  };
+
+  it.each<[what: string, version: number, offset: number, value: () => number, found: RegExp]>([
+    ['as old as the one before', 1, 0, () => wordOf(0), /the times do not ascend/],
+    ['older than the one before', 1, 0, () => wordOf(0) - 1, /the times do not ascend/],
+    ['as new as the next', 1, 0, () => wordOf(2), /found before it began/],
+    ['of time 0', 0, 0, () => 0, /the times do not ascend/],
+    ['found before it began', 1, CONFIRMED_AT, () => wordOf(1) - 1, /found before it began/],
+    ['never found', -1, CONFIRMED_AT, () => 0, /found before it began/],
+    ['found when the next began', 1, CONFIRMED_AT, () => wordOf(2), /the times do not ascend/],
+    ['found at the end of time', 0, CONFIRMED_AT, () => 0xffff_ffff, /the times do not ascend/],
+    ['of the same robots record', 1, ROBOTS_AT, () => wordOf(0, ROBOTS_AT), /is that before it/],
+    ['of no robots record', 1, ROBOTS_AT, () => 0, /the robots record at 0, outside/],
+    ['of one beyond', 1, ROBOTS_AT, () => 0xffff_fff0, /robots record at 4294967280, outside/],
+    ['of a host', 1, ROBOTS_AT, () => one('slot', any, 'dated').value, /where none starts/],
+    [
+      'of other rules, and the last',
+      -1,
+      ROBOTS_AT,
+      () => wordOf(-3, ROBOTS_AT),
+      /its last version/,
+    ],
+    ['of no source', 1, SOURCE_AT, () => 0, /no source starts at 0/],
+    ['of a source beyond', 0, SOURCE_AT, () => 0xffff_ffff, /no source starts at 4294967295/],
+    ['of half a source', -1, SOURCE_AT, () => wordOf(-1, SOURCE_AT) + 1, /no source starts at/],
+  ])('a version %s', (_what, version, offset, value, found) => {
+    expect(versions().length).toBeGreaterThan(4);
+    const at = (versions().at(version)?.at ?? 0) + offset;
+    const damaged = forged(TABLES.dated, [{ at, bytes: 4, value: value() }]);
+    expect(refusal(damaged)).toMatch(found);
+  });
+
+  it('a history of one version more or less than it has', () => {
+    for (const { at, value } of all('versions', 'dated')) {
+      for (const count of [value - 1, value + 1]) {
+        const damaged = forged(TABLES.dated, [{ at, bytes: 4, value: count }]);
+        expect(refusal(damaged)).toMatch(
+          /section hosts, byte \d+: .*(histor|version|times|nothing)/,
+        );
+      }
+    }
   });
 
   it('except a source with an escape where its host or number begins', () => {

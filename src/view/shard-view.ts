@@ -21,6 +21,7 @@ import {
   BUCKET_SLOTS,
   BUCKET_TAGS,
   ENTRY_AUTHORITY,
+  ENTRY_BYTES_DATED,
   ENTRY_SCHEMES,
   FLAG_REDUCED,
   GROUP_BYTES,
@@ -226,6 +227,7 @@ export class ShardView {
         const at = reader.u32(bucket + 4 * place);
         if (at === 0) break;
         left -= this.#entries(at) + this.#entryBytes(at) * this.#entryCount(at) - at;
+        left -= this.#historyBytes(at);
         if (left < 0) throw reader.damaged('its hosts are longer than their section');
         yield at + this.#base;
       }
@@ -290,7 +292,11 @@ export class ShardView {
         if (reader.u16(at + BUCKET_TAGS + 2 * place) !== tag) continue;
         const record = reader.u32(at + 4 * place);
         const name = reader.copy(this.#nameStart(record), reader.u8(record));
-        if (Buffer.compare(name, bytes) === 0) return this.#hostAt(record);
+        if (Buffer.compare(name, bytes) !== 0) continue;
+        if (this.#historyBytes(record) > this.#hostBytes) {
+          throw reader.damaged('the histories of a host are longer than their section');
+        }
+        return this.#hostAt(record);
       }
       if (reader.u32(at + BUCKET_PASSED) === 0) return undefined;
       bucket = bucket + 1 === buckets ? 0 : bucket + 1;
@@ -453,6 +459,22 @@ export class ShardView {
   #entryCount(at: number): number {
     const reader = this.reader;
     return reader.u8(at + HOST_FORM) >= HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
+  }
+
+  /**
+   * Bytes of the histories of the host record at `at`. They do not overlap. Otherwise many
+   * authorities could name one long history, and reading them all would take quadratic time.
+   */
+  #historyBytes(at: number): number {
+    const { reader } = this;
+    if (reader.u8(at + HOST_FORM) !== HOST_DATED) return 0;
+    let bytes = 0;
+    const first = this.#entries(at) + ENTRY_AUTHORITY;
+    for (let index = this.#entryCount(at) - 1; index >= 0; index--) {
+      const history = reader.u32(first + index * ENTRY_BYTES_DATED + AUTHORITY_HISTORY);
+      bytes += HISTORY_VERSIONS + HISTORY_VERSION_BYTES * reader.u32(history);
+    }
+    return bytes;
   }
 
   #entryBytes(at: number): number {

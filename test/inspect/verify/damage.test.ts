@@ -352,6 +352,35 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     expect(refusal(damaged)).toMatch(found);
   });
 
+  it('many hosts that name one long history, which is not read for each of them', () => {
+    const builder = new TableBuilder({ history: true });
+    for (let version = 0; version < 500; version++) {
+      const body = `user-agent: *\ndisallow: /${version % 2}\n`;
+      builder.add('long.example', body, { source: 'f', date: 1e12 + 1000 * version });
+    }
+    for (let port = 1; port <= 60; port++) {
+      const authority = { scheme: undefined, host: 'ports.example', port };
+      builder.add(authority, Buffer.from(''), { source: 'f', date: 1e12 });
+      builder.add(`h${port}.example`, '', { source: 'f', date: 1e12 });
+    }
+    const table = builder.build();
+    expect([...new ShardView(table).hosts()]).toHaveLength(62);
+    const fields = fieldsOf(table);
+    const [long] = fields.filter(
+      (field) => field.name === 'versions' && numberAt(table, field) === 500,
+    );
+    const pointers = fields.filter(({ name }) => name === 'entry history');
+    const damaged = forged(
+      table,
+      pointers.map((field) => ({ ...field, value: long?.at ?? 0 })),
+    );
+    expect(refusal(damaged)).toMatch(/the history is not at/);
+    const view = new ShardView(damaged, 'it');
+    expect(() => [...view.hosts()]).toThrow('its hosts are longer than their section');
+    expect(() => view.find('ports.example')).toThrow('the histories of a host are longer');
+    expect(view.find('h1.example')?.authorities).toHaveLength(1);
+  });
+
   it('a history of one version more or less than it has', () => {
     for (const { at, value } of all('versions', 'dated')) {
       for (const count of [value - 1, value + 1]) {

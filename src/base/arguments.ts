@@ -209,6 +209,9 @@ export function checkBody(call: string, body: unknown): asserts body is string |
   );
 }
 
+/** The greatest number of days that is taken: about a century. */
+export const MOST_DAYS = 36_500;
+
 /**
  * The value, a whole number from 1 to `most`.
  *

@@ -4,7 +4,7 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { formatFieldPath, parseFieldPath } from '../base/arguments.js';
+import { formatFieldPath, MOST_DAYS, parseFieldPath } from '../base/arguments.js';
 import { isDigits } from '../base/characters.js';
 import { maxBytesRange, RANGES, type Range, userAgentFault } from '../fetch/limits.js';
 import type { RecordFormat } from '../kernel/query.js';
@@ -144,7 +144,7 @@ function collect(value: string, earlier: readonly string[] = []): string[] {
  * @param remedy what to say of any other text
  */
 export function days(text: string, remedy: string): number {
-  if (text.endsWith('d')) return wholeNumber(1, 36_500, 'days')(text.slice(0, -1));
+  if (text.endsWith('d')) return wholeNumber(1, MOST_DAYS, 'days')(text.slice(0, -1));
   throw new InvalidArgumentError(remedy);
 }
 
@@ -241,8 +241,6 @@ export interface RobotsOptions extends ProfileOptions, AskedAgentOptions, Source
 }
 
 export const robotsBytesRange = describeRange(maxBytesRange('rfc9309'), 'bytes');
-
-const MAX_DAYS = 36_500;
 
 // ---- Fetching
 
@@ -496,8 +494,8 @@ export const shared = {
       'Robots.txt',
       '--unreachable-after <days>',
       'Stop denying hosts that were unreachable for this many days.',
-      `0 to ${formatNumber(MAX_DAYS)} days (default: 30). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
-    ).argParser(wholeNumber(0, MAX_DAYS, 'days')),
+      `0 to ${formatNumber(MOST_DAYS)} days (default: 30). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
+    ).argParser(wholeNumber(0, MOST_DAYS, 'days')),
 
   /** How robots.txt files are read: the options of all commands that compile them. */
   reading: (): Option[] => [

@@ -100,6 +100,14 @@ export function secondsOfTime(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LAST_TIME);
 }
 
+/** Seconds of a day. */
+const DAY = 86_400;
+
+/** The seconds of an age in days, as `QuerySettings.maxAge` has them. */
+export function secondsOfDays(days: number): number {
+  return DAY * days;
+}
+
 /**
  * The table as it answers for a time: each authority has the robots.txt that was in force then. Its
  * memory is the same.

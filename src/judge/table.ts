@@ -5,8 +5,10 @@ import {
   checkOptions,
   checkPath,
   isBytes,
+  MOST_DAYS,
   type OptionKinds,
   shownValue,
+  wholeNumber,
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
@@ -23,6 +25,7 @@ import {
   type PlacedShard,
   placeTable,
   queryTablesIn,
+  secondsOfDays,
   secondsOfTime,
   type TableMemory,
   tableAt,
@@ -55,14 +58,22 @@ const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
 export interface TableTimeOptions {
   /** A date, or milliseconds since 1970; needs a table with histories. Default: the table's. */
   readonly at?: Date | number | undefined;
+  /**
+   * Days, 1 to 36,500, after which a robots.txt that was not found again counts for nothing: the
+   * verdict is then `unknown`, the reason `no-recent-capture`. Needs a time: `at`, or that of a
+   * table of `Table.at`. Default: any number.
+   */
+  readonly maxAge?: number | undefined;
 }
 
-const TIME_OPTIONS: OptionKinds<TableTimeOptions> = { at: 'other' };
+const TIME_OPTIONS: OptionKinds<TableTimeOptions> = { at: 'other', maxAge: 'number' };
 
 /** For which time, or times, the URLs of a list are judged. */
 export interface TableTimesOptions {
   /** One time for all URLs, or as many times as URLs. Default: the time of the table. */
   readonly at?: Date | number | readonly (Date | number)[] | undefined;
+  /** As in `TableTimeOptions`. */
+  readonly maxAge?: number | undefined;
 }
 
 let memoryOf: (table: Table) => TableMemory;
@@ -159,10 +170,10 @@ export class Table {
     return secondsOfTime(milliseconds);
   }
 
-  #secondsOf(call: string, options: TableTimeOptions | undefined): number | undefined {
-    if (options === undefined) return undefined;
-    checkOptions(call, options, TIME_OPTIONS);
-    return options.at === undefined ? undefined : this.#seconds(options.at);
+  /** The seconds of `maxAge`; `undefined` for any number. */
+  #maxAge({ at, maxAge }: TableTimesOptions): number | undefined {
+    if (maxAge === undefined) return undefined;
+    return secondsOfMaxAge(maxAge, at !== undefined || this.#memory.time !== undefined, 'at');
   }
 
   /** The profile that the table was compiled for, under which it answers. */
@@ -215,22 +226,28 @@ export class Table {
    * robots.txt for the URL's scheme, host and port.
    *
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A:B`, or a list
-   * @param options `at`: the time whose robots.txt decides, as `Table.at` has it
+   * @param options `at`: the time whose robots.txt decides, as `Table.at` has it; `maxAge`: how old
+   *   that may be
    * @throws RobotsFilterError `usage` if the URL is neither a string nor bytes, the agent is not a
-   *   product token, or a reduced table cannot answer for it; and as `Table.at`
+   *   product token, or a reduced table cannot answer for it; as `Table.at`; and for a `maxAge`
+   *   without a time or out of range
    */
   verdict(
     url: string | Uint8Array,
     agent: string | readonly string[],
     options?: TableTimeOptions,
   ): Judgement {
-    return this.#judge.judge(url, agent, this.#secondsOf('Table.verdict', options));
+    if (options === undefined) return this.#judge.judge(url, agent);
+    checkOptions('Table.verdict', options, TIME_OPTIONS);
+    const at = options.at === undefined ? undefined : this.#seconds(options.at);
+    return this.#judge.judge(url, agent, at, this.#maxAge(options));
   }
 
   /**
    * The verdicts on many URLs, in their order. Several times as fast as `verdict` for each.
    *
-   * @param options `at`: the time whose robots.txt decides, or one for each URL
+   * @param options `at`: the time whose robots.txt decides, or one for each URL; `maxAge`: how old
+   *   that may be
    * @throws RobotsFilterError as `verdict`
    */
   verdicts(
@@ -244,10 +261,11 @@ export class Table {
     }
     checkOptions('Table.verdicts', options, TIME_OPTIONS);
     const { at } = options;
-    if (at === undefined) return this.#judge.verdicts(urls, agent);
+    const maxAge = this.#maxAge(options);
+    if (at === undefined) return this.#judge.verdicts(urls, agent, undefined, maxAge);
     if (!Array.isArray(at)) {
       const seconds = this.#seconds(at as Date | number);
-      return this.#judge.verdicts(urls, agent, new Uint32Array(urls.length).fill(seconds));
+      return this.#judge.verdicts(urls, agent, new Uint32Array(urls.length).fill(seconds), maxAge);
     }
     if (at.length !== urls.length) {
       throw new RobotsFilterError(
@@ -256,7 +274,7 @@ export class Table {
       );
     }
     const times = Uint32Array.from(at, (time: Date | number) => this.#seconds(time));
-    return this.#judge.verdicts(urls, agent, times);
+    return this.#judge.verdicts(urls, agent, times, maxAge);
   }
 
   /**
@@ -387,6 +405,22 @@ export function tableIn(memory: TableMemory, name: string): Table {
   return tableOf(memory, name);
 }
 
+/**
+ * The seconds of an age that a caller gives in days.
+ *
+ * @param hasTime whether there is a time from which the age is counted
+ * @param option the option that gives such a time
+ * @throws RobotsFilterError `usage` without a time, and for an age out of range
+ */
+export function secondsOfMaxAge(maxAge: number, hasTime: boolean, option: string): number {
+  const days = wholeNumber('maxAge', maxAge, MOST_DAYS);
+  if (hasTime) return secondsOfDays(days);
+  throw new RobotsFilterError(
+    'usage',
+    `maxAge needs a time, from which the age is counted. Add ${option}, or ask table.at(time)`,
+  );
+}
+
 /** Number of agents about which warnings are given: a program may ask for any number. */
 const MOST_WARNED = 64;
 
@@ -433,11 +467,17 @@ export class TableJudge {
   }
 
   /** @throws RobotsFilterError as `Session.judge` */
-  judge(url: string | Uint8Array, agent: string | readonly string[], at?: number): Judgement {
-    let judgement = this.#first.session.judge(url, agent, this.#first.target, at);
+  judge(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    at?: number,
+    maxAge?: number,
+  ): Judgement {
+    let judgement = this.#first.session.judge(url, agent, this.#first.target, at, maxAge);
     for (const { session, target } of this.#others) {
-      if (judgement.verdict !== 'unknown') break;
-      judgement = session.judge(url, agent, target, at);
+      // With another reason the memory knows the host, and others would not.
+      if (judgement.reason !== 'unknown-host') break;
+      judgement = session.judge(url, agent, target, at, maxAge);
     }
     return judgement;
   }
@@ -456,18 +496,20 @@ export class TableJudge {
    * The verdicts on many URLs, in their order.
    *
    * @param times as Session.verdicts
+   * @param maxAge as Session.verdicts
    */
   verdicts(
     urls: readonly string[],
     agent: string | readonly string[],
     times?: Uint32Array,
+    maxAge?: number,
   ): Verdict[] {
-    const verdicts = this.#first.session.verdicts(urls, agent, this.#first.target, times);
+    const verdicts = this.#first.session.verdicts(urls, agent, this.#first.target, times, maxAge);
     for (const { session, target } of this.#others) {
       const places = [...verdicts.keys()].filter((place) => verdicts[place] === 'unknown');
       const asked = places.map((place) => urls[place] as string);
       const ofAsked = times && Uint32Array.from(places, (place) => times[place] as number);
-      const found = session.verdicts(asked, agent, target, ofAsked);
+      const found = session.verdicts(asked, agent, target, ofAsked, maxAge);
       for (const [index, place] of places.entries()) verdicts[place] = found[index] as Verdict;
     }
     return verdicts;

@@ -222,6 +222,7 @@ export class Session {
    * Judges one URL for one agent.
    *
    * @param at a time as QuerySettings has it. Default: that of the target
+   * @param maxAge as QuerySettings has it; only with a time
    * @throws RobotsFilterError `usage` for a URL that is neither a string nor bytes, and for an
    *   agent that is not one or that the target cannot answer for; `limit` if the URL does not fit
    *   into the memory
@@ -231,8 +232,9 @@ export class Session {
     agent: string | readonly string[],
     target: JudgeTarget,
     at?: number,
+    maxAge?: number,
   ): Judgement {
-    const asked = this.#askAgent(agent, target, at !== undefined);
+    const asked = this.#askAgent(agent, target, at !== undefined, maxAge);
     const outcome = this.#decide(url, asked, at);
     const verdict = verdictOf(outcome);
     const reason = REASONS[outcome & REASON_MASK] as Reason;
@@ -247,8 +249,10 @@ export class Session {
     agent: string | readonly string[],
     target: JudgeTarget,
     at?: number,
+    maxAge?: number,
   ): Verdict {
-    return verdictOf(this.#decide(url, this.#askAgent(agent, target, at !== undefined), at));
+    const asked = this.#askAgent(agent, target, at !== undefined, maxAge);
+    return verdictOf(this.#decide(url, asked, at));
   }
 
   /** Returns the outcome; the worker block has the result. */
@@ -316,6 +320,7 @@ export class Session {
    * whose output is one outcome for each. A URL that a line cannot hold is judged alone.
    *
    * @param times a time for each URL, as `judge`. Default: all have that of the target
+   * @param maxAge as `judge`
    * @throws RobotsFilterError as `judge`
    */
   verdicts(
@@ -323,12 +328,13 @@ export class Session {
     agent: string | readonly string[],
     target: JudgeTarget,
     times?: Uint32Array,
+    maxAge?: number,
   ): Verdict[] {
-    const asked = this.#askAgent(agent, target, times !== undefined);
+    const asked = this.#askAgent(agent, target, times !== undefined, maxAge);
     const verdicts: Verdict[] = [];
     const alone = (index: number): Verdict => {
       const url = urls[index];
-      if (typeof url === 'string') return this.verdict(url, agent, target, times?.[index]);
+      if (typeof url === 'string') return this.verdict(url, agent, target, times?.[index], maxAge);
       throw new RobotsFilterError('usage', `urls[${index}] is not a string`);
     };
     for (let start = 0; start < urls.length; ) {
@@ -473,11 +479,16 @@ export class Session {
   // ---- Queries
 
   /** The query for single URLs and lists, which names the target. */
-  #askAgent(agent: string | readonly string[], target: JudgeTarget, timed = false): Asked {
-    const isText = typeof agent === 'string';
+  #askAgent(
+    agent: string | readonly string[],
+    target: JudgeTarget,
+    timed = false,
+    maxAge?: number,
+  ): Asked {
+    const isText = typeof agent === 'string' && maxAge === undefined;
     const purpose = (isText ? TEXT_AGENT : LIST_AGENT) + (timed ? TIMED : 0);
     const queries = this.#queriesFor(purpose, target);
-    const key = isText ? agent : JSON.stringify(parseAgent(agent, target.profile).chain);
+    const key = isText ? agent : keyOfList(parseAgent(agent, target.profile), maxAge);
     const known = queries.get(key);
     if (known !== undefined) {
       if (known.target !== target) pointAt(known, target);
@@ -485,7 +496,7 @@ export class Session {
     }
     const parsed = parseAgent(agent, target.profile);
     target.checkAgent(parsed);
-    return this.#add(queries, key, { agents: [parsed], format: 'text', timed }, target);
+    return this.#add(queries, key, { agents: [parsed], format: 'text', timed, maxAge }, target);
   }
 
   #queriesFor(purpose: number, { profile }: JudgeTarget): Map<string, Asked> {
@@ -609,6 +620,11 @@ function verdictOf(outcome: number): Verdict {
   const verdict = VERDICTS[outcome >> REASON_BITS];
   if (verdict === undefined) throw new Error(`outcome ${outcome} of the kernel`);
   return verdict;
+}
+
+/** The key of a query in a map of LIST_AGENT: a number in the list is no product token. */
+function keyOfList({ chain }: Agent, maxAge: number | undefined): string {
+  return JSON.stringify(maxAge === undefined ? chain : [maxAge, chain]);
 }
 
 /** Writes the words of a query for one agent that depend on its target. */

@@ -12,7 +12,7 @@ import {
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { hasWorkingDirectory } from '../files/system-error.js';
-import { type Table, tableMemory } from '../judge/table.js';
+import { secondsOfMaxAge, type Table, tableMemory } from '../judge/table.js';
 import { hasHistories, type TableMemory } from '../judge/table-memory.js';
 import type { OutputMode } from '../kernel/query.js';
 import type { Judgement } from '../kernel/session.js';
@@ -74,6 +74,12 @@ export interface FilterStreamOptions {
    */
   readonly inForce?: 'ever' | undefined;
   /**
+   * Days, 1 to 36,500, after which a robots.txt that was not found again counts for nothing: the
+   * verdict is then `unknown`, the reason `no-recent-capture`. Needs a time: `timeField`, or that
+   * of a table of `Table.at`. Default: any number.
+   */
+  readonly maxAge?: number | undefined;
+  /**
    * Name of the added member; with `annotate` only. Default `verdict`, or `verdicts` for several
    * agents.
    */
@@ -96,6 +102,7 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
   urlField: 'other',
   timeField: 'other',
   inForce: ['ever'],
+  maxAge: 'number',
   verdictField: 'string',
   threads: 'number',
   maxLineBytes: 'number',
@@ -144,6 +151,14 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     urlField: fieldPath('urlField', urlField),
     timeField: timeFieldOf(options, memory, fieldPath('urlField', urlField)),
     ever: options.inForce === 'ever',
+    maxAge:
+      options.maxAge === undefined
+        ? undefined
+        : secondsOfMaxAge(
+            options.maxAge,
+            options.timeField !== undefined || memory.time !== undefined,
+            'timeField',
+          ),
     verdictField: options.verdictField,
     maxLineBytes,
     countHosts: false,

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer';
 import { describe, expect } from 'vitest';
+import { Table } from '../../src/judge/table.js';
 import { lines, test, type Workplace, workplace } from '../cli/command-line.js';
 import { Random } from '../random/random.js';
 import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
@@ -627,6 +628,15 @@ describe('--max-age', () => {
     expect(await verdict('2024-06-30')).toBe('deny');
     expect(await verdict('2024-07-02')).toBe('unknown');
     expect(await verdict('2025-01-02')).toBe('allow');
+    const table = await Table.open(join(it.path, 'h.table'));
+    const dates = ['2024-05-01', '2024-06-30', '2024-07-02', '2025-01-02'];
+    const at = dates.map((date) => new Date(date));
+    const urls = dates.map(() => 'https://a.example/x');
+    const expected = ['deny', 'deny', 'unknown', 'allow'];
+    expect(table.verdicts(urls, '*', { at, maxAge: 30 })).toEqual(expected);
+    expect(
+      at.map((time) => table.verdict('https://a.example/x', '*', { at: time, maxAge: 30 }).reason),
+    ).toEqual(['rule', 'rule', 'no-recent-capture', 'no-rule']);
   });
 
   test.each([

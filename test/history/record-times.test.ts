@@ -238,6 +238,85 @@ describe('the times of records', () => {
     expect(seen.allowed).toBeGreaterThan(200);
   });
 
+  it('may be at most so many days after the last finding', async () => {
+    const random = new Random(4703);
+    const DAY = 86_400;
+    const builder = new TableBuilder({ history: true });
+    const found = new Map<string, { readonly seconds: number; readonly path: string }[]>();
+    for (let host = 0; host < 6; host++) {
+      const days = [...new Set(Array.from({ length: 12 }, () => random.between(0, 300)))];
+      const files = days
+        .sort((a, b) => a - b)
+        .map((day) => ({
+          seconds: FIRST + DAY * day,
+          path: random.pick(['/a', '/b']),
+        }));
+      found.set(`h${host}.example`, files);
+      for (const { seconds, path } of files) {
+        const body = `User-agent: *\nDisallow: ${path}\n`;
+        builder.add(`h${host}.example`, body, { date: 1000 * seconds });
+      }
+    }
+    const table = Table.from(builder.build());
+    const seen = { old: 0, fresh: 0, before: 0 };
+    const expected = (host: string, seconds: number, maxAge: number): string => {
+      const files = found.get(host) ?? [];
+      const place = files.findLastIndex((file) => file.seconds <= seconds);
+      const last = files[place];
+      if (last === undefined) return 'before-first-capture';
+      const isFoundAgain = files[place + 1]?.path === last.path;
+      if (!isFoundAgain && seconds - last.seconds > maxAge * DAY) return 'no-recent-capture';
+      return last.path === '/a' ? 'rule' : 'no-rule';
+    };
+    for (const maxAge of [10, 30, 10_000]) {
+      const asked = Array.from({ length: 300 }, () => {
+        const host = random.pick([...found.keys()]);
+        const { seconds } = random.pick(found.get(host) ?? []);
+        const edge = random.pick([0, maxAge * DAY]) + random.between(-1, 1);
+        return { host, url: `https://${host}/a`, seconds: seconds + edge };
+      });
+      const urls = asked.map(({ url }) => url);
+      const at = asked.map(({ seconds }) => 1000 * seconds);
+      const reasons = asked.map(({ host, seconds }) => expected(host, seconds, maxAge));
+      for (const reason of reasons) {
+        if (reason === 'no-recent-capture') seen.old++;
+        else if (reason === 'before-first-capture') seen.before++;
+        else seen.fresh++;
+      }
+      const got = await filtered(
+        table,
+        asked.map(({ url, seconds: t }) => JSON.stringify({ url, t })),
+        { timeField: 't', maxAge },
+      );
+      expect(got.map(({ reason }) => reason)).toEqual(reasons);
+      expect(
+        asked.map(
+          ({ url, seconds }) => table.verdict(url, '*', { at: 1000 * seconds, maxAge }).reason,
+        ),
+      ).toEqual(reasons);
+      const verdicts = got.map(({ verdict }) => verdict);
+      expect(table.verdicts(urls, ['*'], { at, maxAge })).toEqual(verdicts);
+      // Without an age the same query must not stay.
+      expect(table.verdicts(urls, ['*'], { at })).toEqual(
+        asked.map(({ url, seconds }) => table.at(1000 * seconds).verdict(url, '*').verdict),
+      );
+      const [{ seconds = 0 } = {}] = asked.slice(-1);
+      const then = table.at(1000 * seconds);
+      const ofThen = await filtered(
+        then,
+        asked.map(({ url }) => JSON.stringify({ url })),
+        { maxAge },
+      );
+      const atThen = asked.map(({ host }) => expected(host, seconds, maxAge));
+      expect(ofThen.map(({ reason }) => reason)).toEqual(atThen);
+      expect(urls.map((url) => then.verdict(url, '*', { maxAge }).reason)).toEqual(atThen);
+      expect(then.verdicts(urls, '*', { maxAge })).toEqual(ofThen.map(({ verdict }) => verdict));
+    }
+    expect(seen.old).toBeGreaterThan(50);
+    expect(seen.fresh).toBeGreaterThan(50);
+    expect(seen.before).toBeGreaterThan(5);
+  });
+
   it('are refused where they have no effect', () => {
     const plain = new TableBuilder();
     plain.add('a.example', '');
@@ -254,6 +333,18 @@ describe('the times of records', () => {
     );
     expect(refusal(table.at(1e12), { inForce: 'ever' })).toThrow('than table.at');
     expect(refusal(table, { input: 'ndjson', timeField: 'url' })).toThrow('name the same member');
+    expect(refusal(table, { maxAge: 9 })).toThrow('maxAge needs a time');
+    expect(refusal(table, { maxAge: 9, inForce: 'ever' })).toThrow(
+      'Add timeField, or ask table.at',
+    );
+    expect(refusal(table.at(1e12), { maxAge: 0.5 })).toThrow('Use a whole number from 1 to 36500');
+    expect(() => table.verdict('x', '*', { maxAge: 9 })).toThrow('Add at, or ask table.at(time)');
+    expect(() => table.verdict('x', '*', { at: 1, maxAge: 0 })).toThrow('maxAge is 0. Use a whole');
+    expect(() => table.verdicts([], '*', { at: 1, maxAge: 36_501 })).toThrow('from 1 to 36500');
+    expect(() => table.verdicts([], '*', { maxAge: 9 })).toThrow('maxAge needs a time');
+    expect(() => table.verdicts([], '*', { at: 1, maxAge: '9d' as never })).toThrow(
+      'Pass a number',
+    );
     const urls = ['https://a.example/'];
     expect(() => table.verdicts(urls, '*', { at: [1, 2] })).toThrow('2 times for 1 URLs');
     expect(() => table.verdicts(urls, '*', { at: ['2024'] as never })).toThrow(

@@ -6,6 +6,7 @@ import { hasWorkingDirectory } from '../../files/system-error.js';
 import {
   emptyTable,
   hasHistories,
+  secondsOfDays,
   secondsOfTime,
   type TableMemory,
 } from '../../judge/table-memory.js';
@@ -205,9 +206,6 @@ async function preferencesOf(
   return new RecordPreferences(table, agents, path ?? 'the table');
 }
 
-/** Seconds of a day. */
-const DAY_SECONDS = 86_400;
-
 function settingsOf(
   options: FilterOptions,
   agents: readonly Agent[],
@@ -224,7 +222,7 @@ function settingsOf(
     dated: options.explain === true && hasHistories(table),
     timeField: options.timeField,
     ever: options.inForce === 'ever',
-    maxAge: options.maxAge && DAY_SECONDS * options.maxAge,
+    maxAge: options.maxAge && secondsOfDays(options.maxAge),
     now: options.timeField && secondsOfTime(tomorrow()),
     strict: options.strict ?? false,
     urlField: options.urlField,

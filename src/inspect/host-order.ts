@@ -96,10 +96,19 @@ class PlacedNames implements Strings {
   }
 }
 
+/** The place of a rule: see RuleCount. */
+interface DecidedRule {
+  readonly version: number;
+  readonly line: number;
+}
+
 /** A rule of a table, and the robots.txt that has it. */
 interface PlacedRule {
-  readonly host: TableHost;
+  readonly host: Pick<TableHost, 'host'>;
+  /** With the robots record and the source of the version. */
   readonly authority: TableAuthority;
+  /** From when on the version is in force, in seconds since 1970; `undefined` if not known. */
+  readonly since: number | undefined;
   readonly rule: TableRule;
   /** The merged group that has the rule, and all its rules by line, ascending. */
   readonly group: MergedGroup;
@@ -112,37 +121,65 @@ interface ReadGroup {
   rules: ReadonlyMap<number, TableRule> | undefined;
 }
 
-/** Finds rules by the place that the kernel reports: an authority, and a line. */
+/** Finds rules by the place that the kernel reports: a version of a robots.txt, and a line. */
 export class DecidedRules {
   readonly #view: TableView;
+  /** The authorities of versions that have a history. */
+  readonly #authorities: ReadonlyMap<number, number>;
   /** The groups of the robots record that was read last: neighbours often share a record. */
   #robots = 0;
   #groups: readonly ReadGroup[] = [];
 
-  constructor(view: TableView) {
+  /**
+   * @param decided the rules that will be looked for, if the run asked for times; otherwise their
+   *   versions are authorities
+   */
+  constructor(view: TableView, decided: readonly DecidedRule[] = []) {
     this.#view = view;
+    this.#authorities = authoritiesOf(view, decided);
   }
 
   /**
    * Finds a rule.
    *
-   * @param authority offset of the authority
    * @throws RobotsFilterError `table` if the table has no such rule
    */
-  find(authority: number, line: number): PlacedRule {
-    const host = this.#view.hostAt(this.#view.placeOfAuthority(authority));
-    const own = host.authorities.find(({ at }) => at === authority);
-    if (own !== undefined) {
-      for (const read of nearestFirst(this.#groupsOf(own.robots), line)) {
+  find({ version, line }: DecidedRule): PlacedRule {
+    const { host, authority, since } = this.#versionAt(version);
+    if (authority !== undefined) {
+      for (const read of nearestFirst(this.#groupsOf(authority.robots), line)) {
         const { group } = read;
         read.rules ??= new Map(this.#view.rules(group).map((each) => [each.line, each]));
-        const rule = read.rules.get(line);
-        if (rule !== undefined) return { host, authority: own, rule, group, rules: read.rules };
+        const { rules } = read;
+        const rule = rules.get(line);
+        if (rule !== undefined) return { host, authority, since, rule, group, rules };
       }
     }
-    const { reader } = this.#view.shardAt(authority);
-    const at = authority % SHARD_SPAN;
-    throw reader.damaged(`the authority at ${at} has no rule on line ${line}`);
+    const { reader } = this.#view.shardAt(version);
+    const at = version % SHARD_SPAN;
+    throw reader.damaged(`the robots.txt at ${at} has no rule on line ${line}`);
+  }
+
+  /** The offset of the record of the host whose robots.txt has a rule. */
+  placeOfHost({ version }: Pick<DecidedRule, 'version'>): number {
+    return this.#view.placeOfAuthority(this.#authorities.get(version) ?? version);
+  }
+
+  #versionAt(version: number): {
+    readonly host: Pick<TableHost, 'host'>;
+    readonly authority: TableAuthority | undefined;
+    readonly since: number | undefined;
+  } {
+    const view = this.#view;
+    const owner = this.#authorities.get(version);
+    if (owner === undefined) {
+      const host = view.hostAt(view.placeOfAuthority(version));
+      const authority = host.authorities.find(({ at }) => at === version);
+      return { host, authority, since: undefined };
+    }
+    const host = view.nameAt(view.placeOfAuthority(owner));
+    const { since, version: authority } = view.shardAt(owner).versionAt(owner, version);
+    return { host: { host }, authority, since };
   }
 
   #groupsOf(robots: number): readonly ReadGroup[] {
@@ -152,6 +189,41 @@ export class DecidedRules {
     }
     return this.#groups;
   }
+}
+
+/**
+ * The authorities of those rules whose version has a history, by the version. A version does not
+ * know its authority, so the hosts of the table are read once.
+ */
+function authoritiesOf(
+  view: TableView,
+  decided: readonly DecidedRule[],
+): ReadonlyMap<number, number> {
+  const authorities = new Map<number, number>();
+  if (decided.length === 0) return authorities;
+  const versions = Float64Array.from(new Set(decided.map(({ version }) => version))).sort();
+  for (const place of view.hostPlaces()) {
+    for (const { authority, first, end } of view.shardAt(place).historiesAt(place)) {
+      for (let index = firstNotBelow(versions, first); ; index++) {
+        const version = versions[index];
+        if (version === undefined || version >= end) break;
+        authorities.set(version, authority);
+      }
+    }
+  }
+  return authorities;
+}
+
+/** The index of the first of some ascending numbers that is at least `least`. */
+function firstNotBelow(numbers: Float64Array, least: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] as number) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**

@@ -485,9 +485,12 @@ export const RULES_MISSED = RULES_DOUBLINGS + WORD;
  * Rules of the lines in flight that are noted, but not yet counted: NOTES_MOST times NOTE_BYTES.
  */
 export const RULES_NOTES = CACHE_LINE;
-/** Address of the authority whose robots.txt has the rule, and the rule's line. */
-export const RULE_AUTHORITY = 0;
-export const RULE_LINE = RULE_AUTHORITY + WORD;
+/**
+ * Address of the version of a robots.txt that has the rule, from its robots record on, and the
+ * rule's line. Without a time and without a history the version is the authority.
+ */
+export const RULE_VERSION = 0;
+export const RULE_LINE = RULE_VERSION + WORD;
 /**
  * u64: URLs that the rule decided, RULE_COUNT_BITS bits. Above them `agent << 1 | allow`: the
  * agent's index in the query, and whether the rule is an allow rule.

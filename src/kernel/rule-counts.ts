@@ -8,11 +8,11 @@ import {
   QUERY_AGENT_COUNT,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
-  RULE_AUTHORITY,
   RULE_BYTES,
   RULE_COUNT,
   RULE_COUNT_BITS,
   RULE_LINE,
+  RULE_VERSION,
   RULES_DOUBLINGS,
   RULES_ENTRIES,
   RULES_MISSED,
@@ -23,7 +23,7 @@ import {
 export const RULE_ENTRIES_PER_AGENT = 4;
 
 const ENTRY_WORDS = RULE_BYTES / 4;
-const AUTHORITY_WORD = RULE_AUTHORITY / 4;
+const VERSION_WORD = RULE_VERSION / 4;
 const LINE_WORD = RULE_LINE / 4;
 const COUNT_WORD = RULE_COUNT / 4;
 /** The upper half of a count. The agent is above its bits. */
@@ -31,19 +31,19 @@ const UPPER_WORD = COUNT_WORD + 1;
 const UPPER_BITS = RULE_COUNT_BITS - 32;
 const UPPER_MASK = (1 << UPPER_BITS) - 1;
 
-/** Marks authorities by their addresses. Few others share the mark of one. */
-export class AuthorityMarks {
+/** Marks versions by their addresses. Few others share the mark of one. */
+export class VersionMarks {
   readonly bits = new Uint8Array(MARKS);
 
-  add(authority: number): void {
-    this.bits[bitOf(authority)] = 1;
+  add(version: number): void {
+    this.bits[bitOf(version)] = 1;
   }
 }
 
 const MARKS = 2 ** 16;
 
-function bitOf(authority: number): number {
-  return authority & (MARKS - 1);
+function bitOf(version: number): number {
+  return version & (MARKS - 1);
 }
 
 /**
@@ -100,19 +100,19 @@ export class RuleCounters {
     return -1;
   }
 
-  /** As `next`, but the next counter of an authority that is marked. */
-  nextMarked(from: number, { bits }: AuthorityMarks): number {
+  /** As `next`, but the next counter of a version that is marked. */
+  nextMarked(from: number, { bits }: VersionMarks): number {
     const words = this.#words;
     for (let at = from * ENTRY_WORDS; at < words.length; at += ENTRY_WORDS) {
-      if (bits[bitOf(words[at + AUTHORITY_WORD] as number)] === 0) continue;
+      if (bits[bitOf(words[at + VERSION_WORD] as number)] === 0) continue;
       if (countOf(words, at) > 0) return at / ENTRY_WORDS;
     }
     return -1;
   }
 
-  /** The address of the authority whose robots.txt has the rule. */
-  authority(index: number): number {
-    return this.#words[index * ENTRY_WORDS + AUTHORITY_WORD] as number;
+  /** The address of the version of a robots.txt that has the rule. */
+  version(index: number): number {
+    return this.#words[index * ENTRY_WORDS + VERSION_WORD] as number;
   }
 
   /** The rule's line. */

@@ -18,7 +18,7 @@ import {
   WORKER_TALLY,
   WORKER_TO_COME,
 } from '../kernel/layout.js';
-import { AuthorityMarks, RuleCounters } from '../kernel/rule-counts.js';
+import { RuleCounters, VersionMarks } from '../kernel/rule-counts.js';
 
 /** The counters of all inputs so far. */
 export interface Tally {
@@ -227,8 +227,11 @@ function bitsOf(word: number): number {
 
 /** How many URLs a rule decided for an agent. */
 export interface RuleCount {
-  /** Offset of the authority in the table. */
-  readonly authority: number;
+  /**
+   * Offset in the table of the version of a robots.txt that has the rule, from its robots record
+   * on; of the authority, if the run asked for the newest or the authority has no history.
+   */
+  readonly version: number;
   readonly line: number;
   /** Index of the agent. */
   readonly agent: number;
@@ -272,11 +275,11 @@ export function sumRules(banks: readonly RuleBank[], wanted?: WantedRules): Rule
       const next = (from: number): number =>
         ofWanted === undefined ? counters.next(from) : counters.nextMarked(from, ofWanted.marks);
       for (let at = next(0); at >= 0; at = next(at + 1)) {
-        const address = counters.authority(at);
+        const address = counters.version(at);
         const line = counters.line(at);
         if (ofWanted?.has(address, line) === false) continue;
         rules.push({
-          authority: offsetOf(address),
+          version: offsetOf(address),
           line,
           agent: counters.agent(at),
           allow: counters.allows(at),
@@ -296,7 +299,7 @@ function countersOf({ memory: { buffer }, query, workerBlocks }: CountedBlocks):
 
 /** By agent, then by the place of the rule. */
 function byPlace(a: RuleCount, b: RuleCount): number {
-  return a.agent - b.agent || a.authority - b.authority || a.line - b.line;
+  return a.agent - b.agent || a.version - b.version || a.line - b.line;
 }
 
 /** Adds up neighbours for the same rule and agent. */
@@ -328,18 +331,18 @@ export interface WantedRules {
 
 /** Places of rules in a memory. */
 class RulePlaces {
-  readonly marks = new AuthorityMarks();
+  readonly marks = new VersionMarks();
   readonly #lines = new Map<number, Set<number>>();
 
-  /** @param authority its address */
-  add(authority: number, line: number): void {
-    const lines = this.#lines.get(authority) ?? new Set();
-    this.#lines.set(authority, lines.add(line));
-    this.marks.add(authority);
+  /** @param version its address */
+  add(version: number, line: number): void {
+    const lines = this.#lines.get(version) ?? new Set();
+    this.#lines.set(version, lines.add(line));
+    this.marks.add(version);
   }
 
-  has(authority: number, line: number): boolean {
-    return this.#lines.get(authority)?.has(line) === true;
+  has(version: number, line: number): boolean {
+    return this.#lines.get(version)?.has(line) === true;
   }
 }
 
@@ -368,7 +371,7 @@ function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRules): Ru
         if (denying && counters.allows(at)) continue;
         const group = by === 'agent' ? counters.agent(at) : 0;
         if (counters.count(at) < (reached[group] as number)) continue;
-        places.add(counters.authority(at), counters.line(at));
+        places.add(counters.version(at), counters.line(at));
       }
     }
     return places;

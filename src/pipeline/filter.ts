@@ -53,6 +53,8 @@ import { Run, type RunEnd, type RunInput } from './run.js';
 
 /** Entries of the counters of rules for each slot of the table and agent. */
 const RULES_PER_SLOT = 8;
+/** By how much there are more for records with times: for versions, whose number is not known. */
+const USUAL_VERSIONS = 32;
 
 /** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
@@ -364,9 +366,7 @@ export class Filter {
       at: this.#table.time,
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
-      ruleEntries: countByRule
-        ? (asked.ruleEntries ?? usualRuleEntries(slots, header, asked.agents.length))
-        : 0,
+      ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots, header, asked)) : 0,
       // The kernel is faster if it need not find the shard of a host.
       shards: addedShards ?? (shards.length > 1 ? shards.length : 0),
       addsShard: addedShards !== undefined,
@@ -434,10 +434,12 @@ function placeDivider({ arena }: TableMemory, asked: QuerySettings): PlacedQuery
 function usualRuleEntries(
   slots: number,
   { rules, robots, authorities }: TableHeader,
-  agents: number,
+  { agents, timeField, ever = false }: Pick<FilterSettings, 'agents' | 'timeField' | 'ever'>,
 ): number {
   const ofAuthorities = (authorities * rules) / Math.max(robots, 1);
-  const wanted = agents * Math.max(RULES_PER_SLOT * slots, (ofAuthorities * 4) / 3 + 1);
+  const versions = timeField !== undefined || ever ? USUAL_VERSIONS : 1;
+  const ofAgent = versions * Math.max(RULES_PER_SLOT * slots, (ofAuthorities * 4) / 3 + 1);
+  const wanted = agents.length * ofAgent;
   return 2 ** Math.min(Math.max(Math.ceil(Math.log2(wanted)), 12), 21);
 }
 

@@ -76,6 +76,7 @@ import {
   type MergedGroup,
   type TableAuthority,
   type TableGroup,
+  type TableHistory,
   type TableHost,
   TableReader,
   type TableRule,
@@ -365,19 +366,47 @@ export class ShardView {
 
   /** The versions of an authority's robots.txt, by rising time; none without a history. */
   versionsOf(authority: Pick<TableAuthority, 'at'>): TableVersion[] {
-    const { reader } = this;
     const own = authority.at - this.#base;
-    return this.#versions(authority).map((at) => {
-      const version = at + HISTORY_AUTHORITY;
-      const entry = own - ENTRY_AUTHORITY;
-      const schemes = reader.u8(entry + ENTRY_SCHEMES);
-      const host = reader.u32(own + AUTHORITY_HOST);
-      return {
-        since: reader.u32(at),
-        confirmed: reader.u32(version + VERSION_CONFIRMED),
-        version: this.#authority(own, version, reader.u16(entry), schemes, host),
-      };
-    });
+    return this.#versions(authority).map((at) => this.#versionIn(own, at));
+  }
+
+  /**
+   * The version at an offset, from its robots record on.
+   *
+   * @param authority offset of the authority whose version it is
+   */
+  versionAt(authority: number, version: number): TableVersion {
+    return this.#versionIn(authority - this.#base, version - this.#base - HISTORY_AUTHORITY);
+  }
+
+  #versionIn(authority: number, at: number): TableVersion {
+    const { reader } = this;
+    const version = at + HISTORY_AUTHORITY;
+    const entry = authority - ENTRY_AUTHORITY;
+    const schemes = reader.u8(entry + ENTRY_SCHEMES);
+    const host = reader.u32(authority + AUTHORITY_HOST);
+    return {
+      since: reader.u32(at),
+      confirmed: reader.u32(version + VERSION_CONFIRMED),
+      version: this.#authority(authority, version, reader.u16(entry), schemes, host),
+    };
+  }
+
+  /** The histories of the host whose record is at `at`, by rising offsets of their versions. */
+  *historiesAt(at: number): Iterable<TableHistory> {
+    const { reader } = this;
+    const own = at - this.#base;
+    if (reader.u8(own + HOST_FORM) !== HOST_DATED) return;
+    const entries = this.#entries(own);
+    const entryBytes = this.#entryBytes(own);
+    const count = this.#entryCount(own);
+    for (let index = 0; index < count; index++) {
+      const authority = entries + index * entryBytes + ENTRY_AUTHORITY;
+      const history = reader.u32(authority + AUTHORITY_HISTORY);
+      const first = history + HISTORY_VERSIONS + HISTORY_AUTHORITY + this.#base;
+      const end = first + reader.u32(history) * HISTORY_VERSION_BYTES;
+      yield { authority: authority + this.#base, first, end };
+    }
   }
 
   /** Where the versions of an authority are. */

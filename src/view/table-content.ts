@@ -40,6 +40,15 @@ export interface TableVersion {
   readonly version: TableAuthority;
 }
 
+/** Where the versions of the robots.txt of an authority lie. */
+export interface TableHistory {
+  /** Offset of the authority. */
+  readonly authority: number;
+  /** Offset of the first version, from its robots record on, and what all offsets are less than. */
+  readonly first: number;
+  readonly end: number;
+}
+
 /** What a table keeps of a robots.txt beside its groups. */
 export interface AuthorityRecords {
   /** Offset of the list of the records, 0 for none; equal files share a list. */

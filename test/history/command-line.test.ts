@@ -117,7 +117,9 @@ describe('compile --history', () => {
     };
     expect(await rows('reason')).toEqual(['*,before-first-capture,1', '*,no-rule,1', '*,rule,1']);
     expect(await rows('host')).toEqual(['*,a.example,2,1,1,0,0', '*,,1,0,0,1,0']);
-    expect((await rows('rule'))[0]).toBe('*,a.example,2,Disallow: /old,1,robots.ndjson:1');
+    expect((await rows('rule'))[0]).toBe(
+      '*,a.example,2,Disallow: /old,1,robots.ndjson:1,2024-01-01T00:00:00Z',
+    );
   });
 
   test('of the captures of an archive keeps each', async () => {

@@ -442,9 +442,9 @@ describe('--in-force', () => {
     ['--in-force ever --as-of 2024-01-01', '--in-force ever asks for no time'],
     ['--time-field t --input text', 'has no effect on text'],
     ['--time-field url', 'both name url'],
-    ['--time-field t --stats-by rule', '--stats-by rule counts the rules of one'],
-    ['--time-field t --report r.html -o x', '--report counts the rules of one'],
     ['--in-force ever --preferences', '--preferences reads the newest'],
+    ['--time-field t --preferences', 'compile --records --robots-dir DIR --as-of DATE -o FILE'],
+    ['--as-of 2024-01-01 --preferences', 'compile --records --robots-dir DIR --as-of DATE -o FILE'],
   ])('is refused where it has no effect: %s', async (options, message) => {
     const it = await compiled();
     it.write('urls.ndjson', ndjson(records));
@@ -621,8 +621,13 @@ describe('--max-age', () => {
     const history = lines((await it.run('inspect h.table https://a.example --history')).text);
     expect(history).toHaveLength(3);
     const verdict = async (date: string): Promise<string> => {
-      const words = `-q --table h.table --as-of ${date} --max-age 30d --format verdicts -`;
-      return (await it.run(words, 'https://a.example/x\n')).text.trim();
+      const asked = ['--table h.table', '--robots-dir a.warc'].map(async (source) => {
+        const words = `-q ${source} --as-of ${date} --max-age 30d --format verdicts -`;
+        return (await it.run(words, 'https://a.example/x\n')).text.trim();
+      });
+      const [verdict = '', compiled] = await Promise.all(asked);
+      expect(compiled).toBe(verdict);
+      return verdict;
     };
     expect(await verdict('2024-05-01')).toBe('deny');
     expect(await verdict('2024-06-30')).toBe('deny');
@@ -642,7 +647,6 @@ describe('--max-age', () => {
   test.each([
     ['--max-age 9d', 'needs a time, from which the age is counted'],
     ['--max-age 9 --as-of 2024-01-01', 'Give a number of days, such as 90d'],
-    ['--max-age 9d --as-of 2024-01-01 --report r.json -o x', 'whatever the age'],
   ])('is refused: %s', async (options, message) => {
     const it = await compiled();
     const { code, stderr } = await it.run(`--table h.table ${options}`, 'https://a.example/\n');

@@ -28,7 +28,7 @@ const OTHERS = [
   /^MARKS_MOST$/,
   /^SHAPES_LIST$/,
   /^RULES_(NOTES|ENTRIES)$/,
-  /^RULE_(AUTHORITY|LINE|COUNT_BITS)$/,
+  /^RULE_(VERSION|LINE|COUNT_BITS)$/,
   /^WORKER_(BEFORE|LINES|OPEN|FOLLOWERS|HOSTS|MARKS|SHAPES|RESULTS|TALLY)$/,
   /^COMPILE_(RARITY|SHARES|BUCKETS|BUCKETS_BYTES)$/,
   /^RESULT_GROUPS$/,
@@ -140,9 +140,9 @@ describe('layout', () => {
   });
 
   it('begins notes as it begins entries', () => {
-    expect(kernel.get('NOTE_AUTHORITY')).toBe(layout.RULE_AUTHORITY);
+    expect(kernel.get('NOTE_VERSION')).toBe(layout.RULE_VERSION);
     expect(kernel.get('NOTE_LINE')).toBe(layout.RULE_LINE);
-    expect(kernel.get('RULE_PLACE')).toBe(layout.RULE_AUTHORITY);
+    expect(kernel.get('RULE_PLACE')).toBe(layout.RULE_VERSION);
   });
 
   it('keeps the results that agents with equal groups share in two vectors', () => {

@@ -90,8 +90,8 @@ async function counted(
 function named({ rules }: RuleCounts, from = table): Map<string, number> {
   const decided = new DecidedRules(tableMemory(from).view);
   return new Map(
-    rules.map(({ authority, line, agent, allow, count }) => {
-      const { host, rule } = decided.find(authority, line);
+    rules.map(({ version, line, agent, allow, count }) => {
+      const { host, rule } = decided.find({ version, line });
       const verdict = allow ? 'allow' : 'deny';
       expect(rule.allow).toBe(allow);
       return [`${AGENTS[agent]} ${host.host} ${line} ${verdict} ${ruleText(rule)}`, count];
@@ -130,8 +130,8 @@ test('the rules with the greatest counts are among those that are wanted, with t
       const denying = await counted(executor, { wanted: { top, by: 'sum', denying: true } });
       const [found, expected] = [denying, all].map(({ rules }) => {
         const sums = new Map<string, number>();
-        for (const { allow, authority, line, count } of rules) {
-          const key = `${authority} ${line}`;
+        for (const { allow, version, line, count } of rules) {
+          const key = `${version} ${line}`;
           if (!allow) sums.set(key, (sums.get(key) ?? 0) + count);
         }
         return greatest([...sums.values()], top);

@@ -43,6 +43,8 @@ interface FilterRunParts {
   readonly showsProgress: boolean;
   /** Whether the records get verdicts, not shards. */
   readonly hasVerdicts: boolean;
+  /** Whether the robots.txt files that decide are those of times. */
+  readonly byTime: boolean;
   /** The file of `--report`, which is replaced when the report is complete, or not at all. */
   readonly report: ReplacementFile | undefined;
   readonly options: FilterOptions;
@@ -214,7 +216,7 @@ export class FilterRun {
 
   /** Writes the report, if one is wanted and no signal came; returns its figures. */
   async #writeReport(complete: boolean): Promise<FilterFigures | undefined> {
-    const { filter, table, agents, options, report, interruption } = this.#parts;
+    const { filter, table, agents, options, byTime, report, interruption } = this.#parts;
     const { report: path } = options;
     if (report === undefined || path === undefined) return undefined;
     if (interruption.exitCode !== undefined) return undefined;
@@ -227,7 +229,8 @@ export class FilterRun {
       agents,
       about: { complete, source: sources.join(', '), profile: table.header.profile },
       tableHosts: table.hosts,
-      now: options.table === undefined || options.asOf === undefined ? now : undefined,
+      byTime,
+      now: byTime ? undefined : now,
     });
     let text: string;
     if (reportForm(path) === 'json') {

@@ -29,6 +29,7 @@ export async function openTable(
     readonly preferences?: boolean;
     readonly timeField?: readonly string[];
     readonly inForce?: string;
+    readonly maxAge?: number;
   } & Pick<TableReading, 'parts' | 'bankBytes' | 'choose'>,
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
@@ -40,17 +41,25 @@ export async function openTable(
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const productTokens = agents && neededTokens(agents);
-    // A report counts records and dates.
-    const records = report !== undefined || preferences;
+    // A report counts records and dates, unless it is for many times.
+    const records = (report !== undefined && !history) || preferences;
     const context = { productTokens, diagnostics, interruption };
     // By default the last record of a host counts, and not the newest.
     const isDated = history || options.inForce === 'latest';
-    const asked = { ...options, records, history: isDated };
+    // An age is counted from the last finding of the same rules, which only a history has.
+    const time = options.maxAge === undefined ? undefined : asOf;
+    noteTimeToCome(time, diagnostics);
+    const { asOf: _time, ...untimed } = options;
+    const asked =
+      time === undefined
+        ? { ...options, records, history: isDated }
+        : { ...untimed, records: false, history: true };
     const compiled = await compileCaches(robotsDir, asked, context);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);
     }
-    return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
+    const placed = placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
+    return time === undefined ? placed : tableAt(placed, secondsOfTime(time));
   }
   const table = await readTable(path, { parts, bankBytes, choose });
   const { profile: compiled } = table.header;

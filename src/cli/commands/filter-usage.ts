@@ -58,7 +58,7 @@ export async function checkFilterUsage(
  * @throws RobotsFilterError `usage`
  */
 function checkTimes(options: FilterOptions): void {
-  const { timeField, inForce, maxAge, asOf, input, urlField, report } = options;
+  const { timeField, inForce, maxAge, asOf, input, urlField } = options;
   const hasTime = timeField !== undefined || asOf !== undefined;
   if (timeField !== undefined && asOf !== undefined) {
     throw usageError('--time-field and --as-of both say for which time to judge. Leave one out');
@@ -77,11 +77,6 @@ function checkTimes(options: FilterOptions): void {
       '--max-age needs a time, from which the age is counted. Add --time-field NAME for that of each record, or --as-of DATE',
     );
   }
-  if (maxAge !== undefined && report !== undefined) {
-    throw usageError(
-      '--report counts hosts whatever the age of their robots.txt. Leave --max-age or --report out',
-    );
-  }
   const option = timeField !== undefined ? '--time-field' : `--in-force ${inForce}`;
   if (timeField === undefined && inForce !== 'ever') return;
   if (timeField !== undefined && input === 'text') {
@@ -94,21 +89,21 @@ function checkTimes(options: FilterOptions): void {
       `--time-field and --url-field both name ${urlField.join('.')}. Name the member with the time`,
     );
   }
-  const clashes = [
-    ['--fetch', options.fetch, 'fetches what is in force now'],
-    ['--preferences', options.preferences, 'reads the newest robots.txt alone'],
-    ['--report', options.report, 'counts the rules of one robots.txt for each authority'],
-    [
-      '--stats-by rule',
-      options.statsBy === 'rule' || undefined,
-      'counts the rules of one robots.txt for each authority',
-    ],
-  ] as const;
-  for (const [other, value, what] of clashes) {
-    if (value === undefined || value === false) continue;
-    throw usageError(`${other} ${what}, and ${option} asks for others. Leave one out`);
+  if (options.fetch === true) {
+    throw usageError(
+      `--fetch fetches what is in force now, and ${option} asks for others. Leave one out`,
+    );
+  }
+  if (options.preferences === true) {
+    throw usageError(
+      `--preferences reads the newest robots.txt alone, and ${option} asks for others. Leave one out, or ${PREFERENCES_OF_A_TIME}`,
+    );
   }
 }
+
+/** What to type for the preferences of captures that are not the newest. */
+export const PREFERENCES_OF_A_TIME =
+  'for the preferences of one time type: robots-filter compile --records --robots-dir DIR --as-of DATE -o FILE, and then use --table FILE --preferences';
 
 /** @throws RobotsFilterError `usage` for a directory without the slash that asks for its outputs */
 function refuseDirectoryAsFile(output: string): void {

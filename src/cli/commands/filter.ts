@@ -27,6 +27,7 @@ import {
   checkFilterUsage,
   checkShardUsage,
   countsLayout,
+  PREFERENCES_OF_A_TIME,
 } from './filter-usage.js';
 import { FilterInputs, type NamedInput, namedInputs, noteTerminalInput } from './inputs.js';
 import {
@@ -90,6 +91,7 @@ export async function filter(
     // Without histories this was checked before the table was opened.
     if (hasHistories(table)) checkAddedMembers(options, undefined, true);
     const asked = agents ?? parseAgents(options.agent, table.header.profile);
+    const byTime = asksForTimes(options, table);
     const settings = {
       ...settingsOf(options, asked, table),
       addedShards: shards,
@@ -113,6 +115,7 @@ export async function filter(
       output,
       showsProgress: diagnostics.isTerminal && isFree,
       hasVerdicts: shards === undefined,
+      byTime,
       report,
       options,
       diagnostics,
@@ -125,7 +128,7 @@ export async function filter(
       await output.commit(end);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        await writeCounts({ filter, view: table.view, agents: asked, diagnostics }, counts);
+        await writeCounts({ filter, view: table.view, agents: asked, diagnostics, byTime }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;
@@ -185,6 +188,12 @@ async function startExecutor(
   return new Pool({ threads, reader });
 }
 
+/** Whether the robots.txt files that decide are those of times, of which a table has histories. */
+function asksForTimes({ timeField, inForce }: FilterOptions, table: TableMemory): boolean {
+  if (!hasHistories(table)) return false;
+  return timeField !== undefined || inForce === 'ever' || table.time !== undefined;
+}
+
 /** @throws RobotsFilterError `usage` if preferences are asked for, and the table has no records */
 async function preferencesOf(
   { preferences = false, table: path }: FilterOptions,
@@ -193,9 +202,14 @@ async function preferencesOf(
 ) {
   if (!preferences) return undefined;
   const { RecordPreferences } = await import('../../pipeline/output/record-preferences.js');
+  if (path === undefined && table.time !== undefined) {
+    throw usageError(
+      '--preferences reads robots.txt files of whatever age. Leave --preferences or --max-age out',
+    );
+  }
   if (path !== undefined && table.time !== undefined) {
     throw usageError(
-      `${path} keeps the preferences of the newest robots.txt alone. Leave --preferences or --as-of out`,
+      `${path} keeps the preferences of the newest robots.txt alone. Leave --preferences or --as-of out, or ${PREFERENCES_OF_A_TIME}`,
     );
   }
   if (path !== undefined && !table.view.hasRecords) {

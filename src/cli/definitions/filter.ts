@@ -323,7 +323,7 @@ const countOptions = (): Option[] => [
     'Output',
     '--stats-by <key>',
     'Write counts by host, agent, rule or reason in place of the records.',
-    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL; by rule, those that no rule decided.',
+    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL; by rule, those that no rule decided. Where times are asked for, the column version has the time from which the robots.txt of a rule was in force.',
     '    robots-filter --table robots.table -a GPTBot --stats-by host --top 20 urls.txt',
   )
     .choices(['host', 'agent', 'rule', 'reason'])

@@ -3,6 +3,7 @@
 import { DecidedRules, mostCounted } from '../../inspect/host-order.js';
 import {
   authorityLabel,
+  isoSeconds,
   plainText,
   RECORD_FIGURES,
   type RecordFigure,
@@ -49,6 +50,11 @@ interface AgentShares {
 export interface DenyingRule {
   readonly host: string;
   readonly source: string;
+  /**
+   * ISO 8601: from when on its robots.txt is in force, `null` if that is not known. Only if the
+   * run asked for times.
+   */
+  readonly version?: string | null;
   readonly line: number;
   readonly rule: string;
   /** Product tokens of the groups with the rule, in lower case. */
@@ -112,6 +118,8 @@ interface ReportedRun {
   readonly agents: readonly Agent[];
   readonly about: Pick<FilterFigures, 'complete' | 'source' | 'profile'>;
   readonly tableHosts: number;
+  /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
+  readonly byTime: boolean;
   /**
    * The time that ages are counted to, in milliseconds since 1970. `undefined` if the table answers
    * for a time: its dates and records are those of the newest robots.txt files.
@@ -121,7 +129,7 @@ interface ReportedRun {
 
 /** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
 export function filterFigures(run: ReportedRun): FilterFigures {
-  const { filter, view, agents, about, tableHosts, now } = run;
+  const { filter, view, agents, about, tableHosts, byTime, now } = run;
   const { records, outcomes } = filter.tally();
   const counts = filter.hostCounts();
   const shares = agents.map(({ name }, index) =>
@@ -143,7 +151,7 @@ export function filterFigures(run: ReportedRun): FilterFigures {
       urls,
       allowed: agents.map((_, index) => counts.allowed(slot, index)),
     })),
-    denying: denyingRules(filter, view, agents.length),
+    denying: denyingRules(filter, view, agents.length, byTime),
   };
 }
 
@@ -241,16 +249,22 @@ function keptFigures(
   return { ages, otherRecords };
 }
 
-function denyingRules(filter: Filter, view: TableView, agents: number): FilterFigures['denying'] {
+function denyingRules(
+  filter: Filter,
+  view: TableView,
+  agents: number,
+  byTime: boolean,
+): FilterFigures['denying'] {
   const { rules, missed } = filter.ruleCounts({ top: DENYING, by: 'sum', denying: true });
-  const placed = new DecidedRules(view);
   const denying = overAgents(rules.filter(({ allow }) => !allow));
-  const top = rankedRules(denying, view, DENYING);
+  const placed = new DecidedRules(view, byTime ? denying : undefined);
+  const top = rankedRules(denying, view, placed, DENYING);
   return {
     // `denied` sums up the counts of all agents.
     missed: missed * agents,
-    rules: top.map(({ authority, line, count, ofAgents }) => {
-      const found = placed.find(authority, line);
+    rules: top.map((counted) => {
+      const { line, count, ofAgents } = counted;
+      const found = placed.find(counted);
       const deniedToAgents = Array.from({ length: agents }, () => 0);
       for (const each of ofAgents) deniedToAgents[each.agent] = each.count;
       const all = [...found.rules.values()];
@@ -259,6 +273,7 @@ function denyingRules(filter: Filter, view: TableView, agents: number): FilterFi
       return {
         host: authorityLabel(found.host, found.authority),
         source: plainText(found.authority.source),
+        ...(byTime ? { version: isoOf(found.since) ?? null } : {}),
         line,
         rule: ruleText(found.rule),
         group: found.group.productTokens,
@@ -270,23 +285,28 @@ function denyingRules(filter: Filter, view: TableView, agents: number): FilterFi
   };
 }
 
+/** A time in seconds since 1970, as ISO 8601. */
+export function isoOf(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : isoSeconds(seconds);
+}
+
 /** The counts of a rule for some agents. */
-interface RuleOverAgents extends Pick<RuleCount, 'authority' | 'line'> {
+interface RuleOverAgents extends Pick<RuleCount, 'version' | 'line'> {
   count: number;
   readonly ofAgents: RuleCount[];
 }
 
-/** Adds up the agents of each rule. The rules are sorted by authority and line. */
+/** Adds up the agents of each rule. The rules are sorted by version and line. */
 function overAgents(rules: readonly RuleCount[]): RuleOverAgents[] {
   const sums: RuleOverAgents[] = [];
-  for (const rule of rules.toSorted((a, b) => a.authority - b.authority || a.line - b.line)) {
+  for (const rule of rules.toSorted((a, b) => a.version - b.version || a.line - b.line)) {
     const last = sums.at(-1);
-    if (last?.authority === rule.authority && last.line === rule.line) {
+    if (last?.version === rule.version && last.line === rule.line) {
       last.count += rule.count;
       last.ofAgents.push(rule);
     } else {
-      const { authority, line, count } = rule;
-      sums.push({ authority, line, count, ofAgents: [rule] });
+      const { version, line, count } = rule;
+      sums.push({ version, line, count, ofAgents: [rule] });
     }
   }
   return sums;
@@ -294,29 +314,24 @@ function overAgents(rules: readonly RuleCount[]): RuleOverAgents[] {
 
 // ---- The hosts and rules with the greatest counts
 
-/** What is counted of a rule. */
-interface CountedRule {
-  /** Offset of the authority in the table. */
-  readonly authority: number;
-  readonly count: number;
-}
-
 /**
  * The rules with the greatest counts, greatest first. Equal counts are sorted by host, then by
- * line: offsets of hosts differ between a table and its shards.
+ * the version and the line: offsets of hosts differ between a table and its shards.
  *
- * @param rules sorted by authority and line
+ * @param rules sorted by version and line
+ * @param placed knows their versions
  * @param top number of them; all if undefined
  */
-export function rankedRules<Rule extends CountedRule>(
+export function rankedRules<Rule extends Pick<RuleCount, 'version' | 'count'>>(
   rules: readonly Rule[],
   view: TableView,
+  placed: DecidedRules,
   top: number | undefined,
 ): Rule[] {
   const ruleAt = (index: number): Rule => rules[index] as Rule;
   const counted = {
     counts: Float64Array.from(rules, ({ count }) => count),
-    placeOf: (index: number) => view.placeOfAuthority(ruleAt(index).authority),
+    placeOf: (index: number) => placed.placeOfHost(ruleAt(index)),
   };
   return Array.from(mostCounted(view, counted, top), ruleAt);
 }

@@ -328,16 +328,18 @@ function ruleTable({ denying: { rules, missed }, agents }: FilterFigures): Block
     missed === 0
       ? ''
       : ` There were too many rules to count each one, so a count may be up to ${formatNumber(missed)} too low.`;
-  const rows = rules.map(({ host, line, rule, denied, deniedToAgents, source }) => {
+  const isDated = rules.some(({ version }) => version !== undefined);
+  const rows = rules.map(({ host, line, rule, denied, deniedToAgents, source, version }) => {
     const denies = deniedToAgents.filter((count) => count > 0).length;
-    return [host, denied, String(line), element('code', rule), denies, source];
+    const row = [host, denied, String(line), element('code', rule), denies, source];
+    return isDated ? [...row, version ?? ''] : row;
   });
   return [
     `URLs that each rule denied.${several}${lacks}`,
     table(
       'words',
       `The ${formatCount(rules.length, 'rule')} that denied most URLs`,
-      ['host', 'denied', 'line', 'rule', 'agents', 'source'],
+      ['host', 'denied', 'line', 'rule', 'agents', 'source', ...(isDated ? ['version'] : [])],
       rows,
     ),
     element('h3', 'The first of them in their groups'),
@@ -346,13 +348,14 @@ function ruleTable({ denying: { rules, missed }, agents }: FilterFigures): Block
   ];
 }
 
-function ruleExcerpt({ host, line, group, around, source }: DenyingRule): Block {
+function ruleExcerpt({ host, line, group, around, source, version }: DenyingRule): Block {
   const more = group.length - SHOWN_TOKENS;
   const tokens = group.slice(0, SHOWN_TOKENS).map((token) => `        User-agent: ${token}`);
   if (more > 0) tokens.push(`        and ${formatNumber(more)} more`);
   const rules = around.map((each) => `${String(each.line).padStart(6)}  ${each.rule}`);
   const marked = tokens.length + around.findIndex((each) => each.line === line);
-  return excerpt(`${host}, line ${line} of ${source}`, [...tokens, ...rules], marked);
+  const from = version === undefined || version === null ? '' : `, in force from ${version}`;
+  return excerpt(`${host}, line ${line} of ${source}${from}`, [...tokens, ...rules], marked);
 }
 
 /** Maximum width of a value of a row, in columns of a terminal. */

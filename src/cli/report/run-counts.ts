@@ -8,7 +8,7 @@ import { REASONS, VERDICTS, WITHOUT_ROBOTS } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from '../console.js';
 import { formatNumber } from '../text.js';
-import { busiestHosts, rankedRules } from './filter-figures.js';
+import { busiestHosts, isoOf, rankedRules } from './filter-figures.js';
 import { type Cell, type Column, type RowFormat, type RowPart, TextRows } from './rows.js';
 import { countsOf } from './statistics.js';
 
@@ -41,6 +41,8 @@ const COLUMNS: Readonly<Record<CountKey, readonly Column[]>> = {
   ],
   reason: [AGENT, { name: 'reason', width: KEY_WIDTH }, RECORDS],
 };
+/** From when on the robots.txt of a rule is in force, in runs that ask for times. */
+const VERSION: Column = { name: 'version', width: 20 };
 
 /** What a run has counted. */
 export interface CountedRun {
@@ -48,6 +50,8 @@ export interface CountedRun {
   readonly view: TableView;
   readonly agents: readonly Agent[];
   readonly diagnostics: Diagnostics;
+  /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
+  readonly byTime: boolean;
 }
 
 /** How counts are written. */
@@ -67,7 +71,9 @@ const ROWS: Readonly<
 
 /** Writes the counts of a run to standard output: the most frequent first, for each agent. */
 export async function writeCounts(run: CountedRun, layout: CountsLayout): Promise<void> {
-  const rows = new TextRows(layout.format, COLUMNS[layout.by], layout);
+  const columns = COLUMNS[layout.by];
+  const isDated = run.byTime && layout.by === 'rule';
+  const rows = new TextRows(layout.format, isDated ? [...columns, VERSION] : columns, layout);
   for (const parts of ROWS[layout.by](run, layout.top)) {
     if (rows.isClosed) return;
     rows.add(...parts);
@@ -133,30 +139,32 @@ function withoutHosts(count: number, outcome: number): number {
  * decided about them.
  */
 function* ruleRows(
-  { filter, view, agents, diagnostics }: CountedRun,
+  { filter, view, agents, diagnostics, byTime }: CountedRun,
   top: number | undefined,
 ): Iterable<readonly RowPart[]> {
   const { outcomes, records } = filter.tally();
   const wanted = top === undefined ? undefined : ({ top, by: 'agent', denying: false } as const);
   const { rules, missed } = filter.ruleCounts(wanted);
-  const placed = new DecidedRules(view);
+  const placed = new DecidedRules(view, byTime ? rules : undefined);
   const ofAgents = agents.map((): RuleCount[] => []);
   for (const rule of rules) ofAgents[rule.agent]?.push(rule);
   for (const [index, { name: agent }] of agents.entries()) {
     const own = ofAgents[index] ?? [];
-    const ranked = rankedRules(own, view, top);
-    // The rules of an authority are found together, because its groups are read once.
+    const ranked = rankedRules(own, view, placed, top);
+    // The rules of a version are found together, because its groups are read once.
     const cells = new Map<RuleCount, Cell[]>();
     for (const rule of ranked.toSorted(byPlace)) {
-      const { host, authority, rule: written } = placed.find(rule.authority, rule.line);
+      const { host, authority, since, rule: written } = placed.find(rule);
       const label = authorityLabel(host, authority);
       const source = plainText(authority.source);
-      cells.set(rule, [agent, label, rule.line, ruleText(written), rule.count, source]);
+      const found = [agent, label, rule.line, ruleText(written), rule.count, source];
+      cells.set(rule, byTime ? [...found, isoOf(since)] : found);
     }
     for (const rule of ranked) yield [{ cells: cells.get(rule) ?? [] }];
     const others = records - countsOf(outcomes[index] ?? []).reasons.rule;
     if (others > 0) {
-      yield [{ cells: [agent, undefined, undefined, undefined, others, undefined] }];
+      const rest = [agent, undefined, undefined, undefined, others, undefined];
+      yield [{ cells: byTime ? [...rest, undefined] : rest }];
     }
   }
   if (missed > 0) {
@@ -167,5 +175,5 @@ function* ruleRows(
 }
 
 function byPlace(a: RuleCount, b: RuleCount): number {
-  return a.authority - b.authority || a.line - b.line;
+  return a.version - b.version || a.line - b.line;
 }

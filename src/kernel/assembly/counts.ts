@@ -76,7 +76,7 @@ export function noteRules(query: Query, worker: Worker): void {
   for (let agent: u32 = 0; agent < agents; agent++) {
     const note = elementOf(changetype<Note>(rules.notes), noted);
     const rank = <u32>result.rank;
-    note.authority = result.source;
+    note.version = result.version;
     note.line = result.line;
     note.agent = (agent << 1) | (rank & 1);
     // Without a rule, the next note overwrites this one: a branch would often be mispredicted.
@@ -101,7 +101,7 @@ export function countRules(query: Query, worker: Worker): void {
   const key = keyOf(query);
   for (let at = first; at < end; at += NOTE_BYTES) {
     const note = changetype<Note>(at);
-    const hash = hashOf(key, note.authority, note.line, note.agent);
+    const hash = hashOf(key, note.version, note.line, note.agent);
     const index = hash & (entries - 1);
     note.entry = start + <usize>index * RULE_BYTES;
   }
@@ -196,8 +196,8 @@ function keyOf(query: Query): u64 {
   return load<u64>(table, HEADER_HOST_KEY);
 }
 
-function hashOf(key: u64, authority: u32, line: u32, agent: u32): u32 {
-  let hash = (authority ^ <u32>key) * 0x9e3779b1;
+function hashOf(key: u64, version: u32, line: u32, agent: u32): u32 {
+  let hash = (version ^ <u32>key) * 0x9e3779b1;
   hash ^= hash >> 15;
   hash += rotl<u32>(line, 9) ^ agent ^ <u32>(key >> 32);
   hash *= 0x85ebca77;

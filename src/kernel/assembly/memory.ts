@@ -270,7 +270,7 @@ export class Rules {
 /** The counter of a rule: RULE_… in kernel/layout.ts. */
 @unmanaged
 export class Rule {
-  /** The authority below, the line above. */
+  /** The version below, the line above. */
   place: u64;
   count: u64;
 }
@@ -278,7 +278,7 @@ export class Rule {
 /** A rule that is noted: begins as a Rule does. */
 @unmanaged
 export class Note {
-  authority: u32;
+  version: u32;
   line: u32;
   /** `agent << 1 | allow` */
   agent: u32;

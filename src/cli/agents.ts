@@ -18,6 +18,7 @@ import {
   agentsNamed,
   agentsOf,
   agentsOfOperator,
+  askedAs,
   bareName,
   type KnownAgent,
   listNames,
@@ -112,22 +113,30 @@ export interface AskedAgentOptions extends NamedAgentOptions {
   readonly quiet?: boolean;
 }
 
-/** The agents that the file names, or else the built-in ones. */
-export async function knownAgentsOf({
-  agentsFile,
-}: NamedAgentOptions): Promise<readonly KnownAgent[]> {
+/**
+ * The agents that the file names, or else the built-in ones.
+ *
+ * @param diagnostics where to say what of the file was left out; absent if that has been said
+ */
+export async function knownAgentsOf(
+  { agentsFile }: NamedAgentOptions,
+  diagnostics?: Diagnostics,
+): Promise<readonly KnownAgent[]> {
   if (agentsFile === undefined) {
     const { knownAgents } = await import('../protocol/known-agents.js');
     return knownAgents();
   }
   const { readAgentsFile } = await import('../protocol/agents-file.js');
-  return readAgentsFile(agentsFile);
+  const { agents, leftOut } = await readAgentsFile(agentsFile);
+  if (leftOut !== undefined) diagnostics?.note(leftOut);
+  return agents;
 }
 
 /**
  * Puts product tokens in the place of the lists (`@seo`), the whole User-Agent headers and the
  * published names among the agents that were given. An agent of a list that was named before is
- * left out.
+ * left out. One that disregards `*` comes as `TOKEN:`. If it was named as `TOKEN`, a note says how
+ * to ask for it.
  *
  * @throws RobotsFilterError `usage` for a list that does not exist, for a header that names no
  *   known agent, or several, and for an --agents-file without effect
@@ -139,25 +148,54 @@ export async function withNamedAgents(
 ): Promise<readonly string[]> {
   if (!names.some((name) => name.startsWith(LIST) || !isChain(name))) {
     refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
+    noteFallbacks(names, await knownAgentsOf({}), diagnostics);
     return names;
   }
-  const known = await knownAgentsOf(options);
+  const known = await knownAgentsOf(options, diagnostics);
   const tokens: string[] = [];
   for (const name of names) {
     tokens.push(name.startsWith(LIST) ? name : await tokensOf(name, known, options, diagnostics));
   }
-  const named = new Set(tokens.map((name) => name.toLowerCase()));
+  noteFallbacks(tokens, known, diagnostics);
+  const named = new Set(tokens.map((name) => withoutEnd(name).toLowerCase()));
   return tokens.flatMap((name) => {
     if (!name.startsWith(LIST)) return [name];
     const expanded: string[] = [];
-    for (const { token } of listed(name, known)) {
-      const key = token.toLowerCase();
+    for (const agent of listed(name, known)) {
+      const key = agent.token.toLowerCase();
       if (named.has(key)) continue;
       named.add(key);
-      expanded.push(token);
+      expanded.push(askedAs(agent));
     }
     return expanded;
   });
+}
+
+/** An agent without the colon that ends those that disregard `*`. */
+function withoutEnd(name: string): string {
+  return name.endsWith(CHAIN_SEPARATOR) ? name.slice(0, -CHAIN_SEPARATOR.length) : name;
+}
+
+/** Says in one line which of the agents disregard `*`, but were not named so. */
+function noteFallbacks(
+  names: readonly string[],
+  known: readonly KnownAgent[],
+  diagnostics: Diagnostics,
+): void {
+  const without = new Set(
+    known.filter(({ fallback }) => fallback === false).map(({ token }) => token.toLowerCase()),
+  );
+  const found = names.filter((name) => {
+    const { chain, disregardsAny = false } = chainOf(name);
+    return !disregardsAny && without.has(chain[0]?.trim().toLowerCase() ?? '');
+  });
+  if (found.length === 0) return;
+  const [verb, subject, mood] =
+    found.length === 1 ? ['disregards', 'it', 'does'] : ['disregard', 'they', 'do'];
+  const asked = found.map((name) => `${name}${CHAIN_SEPARATOR}`).join();
+  diagnostics.note(
+    `${found.join(' and ')} ${verb} the groups of "*". To judge as ${subject} ${mood}, use --agent ${asked}`,
+  );
 }
 
 /** The product tokens of an agent that was given in any way, with a note if they differ from it. */
@@ -178,10 +216,9 @@ async function tokensOf(
     return token;
   }
   // A published name is no product token yet, so that chainOf would not know its end.
-  const isEnded = name.endsWith(CHAIN_SEPARATOR);
-  const { chain } = chainOf(isEnded ? name.slice(0, -CHAIN_SEPARATOR.length) : name);
+  const { chain } = chainOf(withoutEnd(name));
   const links = chain.map((link) => tokenOfName(link, known, options));
-  const tokens = links.join(CHAIN_SEPARATOR) + (isEnded ? CHAIN_SEPARATOR : '');
+  const tokens = links.join(CHAIN_SEPARATOR) + name.slice(withoutEnd(name).length);
   if (tokens !== name) diagnostics.note(`--agent ${quoted} is taken as ${tokens}`);
   return tokens;
 }
@@ -300,7 +337,7 @@ async function tokenInHeader(header: string, known: readonly KnownAgent[]): Prom
       `--agent ${quoted} is a User-Agent header that names several crawlers. Use one of ${found.map(({ token }) => `--agent ${token}`).join(', ')}`,
     );
   }
-  return agent.token;
+  return askedAs(agent);
 }
 
 /**
@@ -332,7 +369,7 @@ export async function withTokens<Options extends AskedAgentOptions>(
  * @throws RobotsFilterError `usage` if no agent has the name
  */
 export async function agents(name: string | undefined, options: AgentsOptions): Promise<number> {
-  const known = await knownAgentsOf(options);
+  const known = await knownAgentsOf(options, new Diagnostics(false));
   const chosen = name === undefined ? known : chosenAgents(name, known);
   if (options.json === true) writeOutput(`${printableJson(chosen, 2)}\n`);
   else writeOutput(rowsText(isForPeople() ? rowsFor(chosen) : chosen.map(fieldsOf)));
@@ -368,21 +405,32 @@ function roomForLast(rows: readonly (readonly string[])[]): number {
 const ROOM = 16;
 
 /** What is told about an agent, in the order of `fieldsOf`. */
-const FIELDS = ['list', 'token', 'operator', 'published', 'date', 'source', 'description'];
+const FIELDS = [
+  'list',
+  'token',
+  'operator',
+  'published',
+  'date',
+  'source',
+  'description',
+  'obeys',
+  'fallback',
+];
 
 function fieldsOf(agent: KnownAgent): string[] {
-  const { token, published = token, operator, purpose, date, source, description } = agent;
-  return [`@${purpose}`, token, operator, published, date, source, description].map(printable);
+  const { token, published = token, operator, purpose, date, source, description, obeys } = agent;
+  const fallback = agent.fallback === false ? 'no' : 'yes';
+  const told = [operator, published, date, source, description, obeys, fallback];
+  return [`@${purpose}`, token, ...told].map(printable);
 }
 
 function chosenAgents(name: string, known: readonly KnownAgent[]): readonly KnownAgent[] {
   const lower = name.toLowerCase();
   const list = agentsOf(known, lower.startsWith('@') ? lower.slice(1) : lower);
   if (list !== undefined) return list;
-  for (const find of [agentsNamed, agentsOfOperator]) {
-    const found = find(name, known);
-    if (found.length > 0) return found;
-  }
+  // Diffbot is an agent and the operator of another.
+  const found = new Set([...agentsNamed(name, known), ...agentsOfOperator(name, known)]);
+  if (found.size > 0) return [...found];
   const inHeader = agentsInHeader(name, known);
   if (inHeader.length > 0) return inHeader;
   const names = [...listNames(known).map((each) => `@${each}`), ...known.map(({ token }) => token)];

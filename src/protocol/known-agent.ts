@@ -1,3 +1,11 @@
+import { CHAIN_SEPARATOR } from './agent.js';
+
+/**
+ * What an operator says about robots.txt: that the crawler obeys it; that it does not; that it
+ * fetches because a user asked, so that robots.txt may not count; or nothing that is known here.
+ */
+export const OBEYS = ['yes', 'no', 'user-triggered', 'unknown'] as const;
+
 /** A crawler that its operator, or a list with an open licence, has published. */
 export interface KnownAgent {
   /**
@@ -12,6 +20,10 @@ export interface KnownAgent {
   readonly purpose: string;
   /** What the crawler does with what it fetches, in one sentence. */
   readonly description: string;
+  /** What the operator says about robots.txt, in its documentation at `source`. */
+  readonly obeys: (typeof OBEYS)[number];
+  /** `false` if the crawler disregards the groups of `*`: ask for it as `TOKEN:`. */
+  readonly fallback?: false;
   /** The address of the operator's documentation, or of the list that names the token. */
   readonly source: string;
   /** The day when this entry was last edited, as `YYYY-MM-DD`. */
@@ -57,11 +69,17 @@ export function agentsOfOperator(
   return sought === '' ? [] : agents.filter(({ operator }) => bareName(operator) === sought);
 }
 
-/** The letters and digits of a name, in lower case, without a version. */
+/** How `--agent` asks for a crawler: `GPTBot`, or `AdsBot-Google:`, which disregards `*`. */
+export function askedAs({ token, fallback }: KnownAgent): string {
+  return fallback === false ? `${token}${CHAIN_SEPARATOR}` : token;
+}
+
+/** The letters and digits of a name, in lower case and without accents or a version. */
 export function bareName(name: string): string {
   const end = name.indexOf('/');
+  const withoutVersion = end < 0 ? name : name.slice(0, end);
   let bare = '';
-  for (const character of (end < 0 ? name : name.slice(0, end)).toLowerCase()) {
+  for (const character of withoutVersion.normalize('NFD').toLowerCase()) {
     const isLetter = character >= 'a' && character <= 'z';
     if (isLetter || (character >= '0' && character <= '9')) bare += character;
   }

@@ -4,12 +4,25 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isProductToken, parseAgent } from '../../src/protocol/agent.js';
 import { readAgentsFile } from '../../src/protocol/agents-file.js';
-import { agentsNamed, agentsOf, listNames } from '../../src/protocol/known-agent.js';
+import {
+  agentsNamed,
+  agentsOf,
+  agentsOfOperator,
+  askedAs,
+  listNames,
+  OBEYS,
+} from '../../src/protocol/known-agent.js';
 import { knownAgents } from '../../src/protocol/known-agents.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { agentsInHeader } from '../../src/protocol/unnamed-agents.js';
 
 const known = knownAgents();
+
+/** Lists of agents by others, which are the source of some entries. */
+const LISTS = [
+  'https://github.com/ai-robots-txt/ai.robots.txt',
+  'https://github.com/monperrus/crawler-user-agents',
+];
 
 function tokensIn(header: string): string[] {
   return agentsInHeader(header, known).map(({ token }) => token);
@@ -40,6 +53,8 @@ describe('the built-in lists', () => {
       'ai-search',
       'ai-assistant',
       'search',
+      'ads',
+      'social',
       'seo',
       'archive',
       'all-known',
@@ -60,7 +75,31 @@ describe('the built-in lists', () => {
       expect(URL.canParse(agent.source)).toBe(true);
       expect(agent.date).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
       expect(agent.description).toMatch(/^[A-Z].*\.$/);
+      expect(OBEYS).toContain(agent.obeys);
+      // Other lists are no word of the operator.
+      if (LISTS.includes(agent.source)) expect(agent.obeys, agent.token).toBe('unknown');
     }
+    expect(new Set(known.map(({ obeys }) => obeys))).toEqual(new Set(OBEYS));
+    expect(known.some(({ source }) => LISTS.includes(source))).toBe(true);
+  });
+
+  it('know the agents that disregard "*", and only as product tokens that agents can be', () => {
+    const free = known.filter((agent) => 'fallback' in agent);
+    expect(free.map(askedAs)).toEqual([
+      'AdsBot-Google:',
+      'AdsBot-Google-Mobile:',
+      'Mediapartners-Google:',
+      'APIs-Google:',
+    ]);
+    for (const agent of known) {
+      const { chain, disregardsAny } = parseAgent(askedAs(agent), 'rfc9309');
+      expect(chain).toEqual([agent.token]);
+      expect(disregardsAny ?? false, agent.token).toBe(agent.fallback === false);
+    }
+  });
+
+  it('hold Diffbot as a crawler that trains no models', () => {
+    expect(agentsNamed('Diffbot', known).map(({ purpose }) => purpose)).toEqual(['ai-search']);
   });
 
   it('hold the token that a user-agent line with the published name yields', () => {
@@ -89,6 +128,26 @@ describe('the name of an agent', () => {
     for (const name of ['', '/', '  ', '*', 'Googleextende']) {
       expect(agentsNamed(name, known), name).toEqual([]);
     }
+  });
+});
+
+describe('the name of an operator', () => {
+  it('means all its agents, however it is spelt', () => {
+    const operators = new Set(known.map(({ operator }) => operator));
+    expect(operators.size).toBeGreaterThan(50);
+    for (const operator of operators) {
+      const all = known.filter((agent) => agent.operator === operator);
+      const plain = operator.normalize('NFD').replaceAll(/\p{Mark}/gu, '');
+      for (const name of [
+        operator,
+        operator.toUpperCase(),
+        plain,
+        ` ${plain.replaceAll(' ', '-')}`,
+      ]) {
+        expect(agentsOfOperator(name, known), name).toEqual(all);
+      }
+    }
+    expect([...operators].some((name) => name.normalize('NFD') !== name)).toBe(true);
   });
 });
 
@@ -145,13 +204,31 @@ describe('a file of agents', () => {
   }
 
   it('gives back what the built-in lists hold', async () => {
-    expect(await readAgentsFile(file(JSON.stringify(known)))).toEqual(known);
+    expect(await readAgentsFile(file(JSON.stringify(known)))).toEqual({
+      agents: known,
+      leftOut: undefined,
+    });
+  });
+
+  it('may say what the operator says, and whether "*" counts', async () => {
+    const content =
+      '[{"token":"A","purpose":"x"},{"token":"B","purpose":"x","obeys":"no","fallback":false},{"token":"C","purpose":"x","fallback":true}]';
+    const { agents } = await readAgentsFile(file(content));
+    expect(agents.map(({ obeys }) => obeys)).toEqual(['unknown', 'no', 'unknown']);
+    expect(agents.map(askedAs)).toEqual(['A', 'B:', 'C']);
   });
 
   it.each([
     ['{', 'not JSON'],
-    ['{}', 'not a JSON array of agents'],
-    ['[]', 'not a JSON array of agents'],
+    ['{}', 'neither a JSON array of agents nor a JSON object of agents by name'],
+    ['[]', 'neither a JSON array of agents nor'],
+    ['1', 'neither a JSON array of agents nor'],
+    ['{"token":"A","purpose":"x"}', 'the entry "token" is not an object'],
+    ['{"A":{"respect":1}}', 'the entry "A" has a "respect" that is not a string'],
+    ['{"A":[]}', 'the entry "A" is not an object'],
+    ['{"360":{},"*":{},"":{}}', 'no name in it begins as a product token does'],
+    ['[{"token":"A","purpose":"x","obeys":"maybe"}]', 'entry 1 (A) has an "obeys" that is none of'],
+    ['[{"token":"A","purpose":"x","fallback":"no"}]', 'entry 1 (A) has a "fallback" that is'],
     ['[1]', 'entry 1 is not an object'],
     ['[null]', 'entry 1 is not an object'],
     ['[{"token":"A","purpose":"x"},{"purpose":"x"}]', 'entry 2 has no "token"'],
@@ -167,7 +244,66 @@ describe('a file of agents', () => {
   });
 
   it('may begin with a byte order mark', async () => {
-    expect(await readAgentsFile(file(`\ufeff${JSON.stringify(known)}`))).toEqual(known);
+    const { agents } = await readAgentsFile(file(`\ufeff${JSON.stringify(known)}`));
+    expect(agents).toEqual(known);
+  });
+
+  it('may be an object of agents by name', async () => {
+    const entries = {
+      FirstBot: {
+        operator: '[First](https://first.example/)',
+        respect: '[Yes](https://first.example/bot)',
+        function: 'AI Data Scrapers',
+        frequency: 'Daily.',
+        description: 'Collects.',
+      },
+      '__proto__x 1.0': { operator: 'Second', respect: 'Unclear at this time.' },
+      Third2Bot: { respect: 'No', function: 'Used to Train models.' },
+      'third.bot': {},
+      'fourth/1.0': { function: 'ai assistants', operator: '[Half](', respect: '[No](' },
+      firstbot: { operator: 'Nobody' },
+      '5thBot': {},
+      Sixth: { function: 'AI Search Crawlers', operator: '[Six](https://six.example/)' },
+    };
+    const path = file(JSON.stringify(entries));
+    const { agents, leftOut } = await readAgentsFile(path);
+    expect(leftOut).toBe(
+      `${path}: names were left out: without a product token (1), with the token of an earlier one (2)`,
+    );
+    const none = { operator: '', description: '', obeys: 'unknown', source: '', date: '' };
+    expect(agents).toEqual([
+      {
+        ...none,
+        token: 'FirstBot',
+        operator: 'First',
+        purpose: 'ai-training',
+        description: 'Collects.',
+        obeys: 'yes',
+        source: 'https://first.example/bot',
+      },
+      {
+        ...none,
+        token: '__proto__x',
+        published: '__proto__x 1.0',
+        operator: 'Second',
+        purpose: 'ai',
+      },
+      { ...none, token: 'Third', published: 'Third2Bot', purpose: 'ai-training', obeys: 'no' },
+      {
+        ...none,
+        token: 'fourth',
+        published: 'fourth/1.0',
+        operator: '[Half](',
+        purpose: 'ai-assistant',
+      },
+      {
+        ...none,
+        token: 'Sixth',
+        operator: 'Six',
+        purpose: 'ai-search',
+        source: 'https://six.example/',
+      },
+    ]);
   });
 
   it.skipIf(!existsSync('/dev/zero'))('is read up to its limit', async () => {

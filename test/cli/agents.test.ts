@@ -53,6 +53,66 @@ describe('agents by name', () => {
     expect(await header('@seo,MJ12bot')).toEqual(named);
   });
 
+  it('that disregard "*" are judged so in a list, and a note says so of their tokens', async () => {
+    const place = workplace();
+    place.write('sites/a.example', 'User-agent: *\nDisallow: /\n');
+    place.write(
+      'sites/b.example',
+      'User-agent: AdsBot-Google\nDisallow: /b\n\nUser-agent: *\nDisallow: /\n',
+    );
+    const common = ['--robots-dir', 'sites', '--format', 'verdicts', '--output-header'];
+    const urls = 'https://a.example/b\nhttps://b.example/b\nhttps://b.example/c\n';
+    const agent = 'AdsBot-Google';
+    const [list, token, ended, both, header] = await Promise.all(
+      [
+        '@ads',
+        agent,
+        `${agent}:`,
+        `${agent},@ads,apis-google:`,
+        `${agent} (+http://a.example)`,
+      ].map((name) => place.run([...common, '-a', name], urls)),
+    );
+    const asked = lines(list?.text ?? '').map((line) => line.split(',').slice(0, 2));
+    expect(asked).toEqual([
+      [`${agent}:`, 'AdsBot-Google-Mobile:'],
+      ['allow', 'allow'],
+      ['deny', 'allow'],
+      ['allow', 'allow'],
+    ]);
+    expect(lines(token?.text ?? '')).toEqual([agent, 'deny', 'deny', 'allow']);
+    expect(lines(ended?.text ?? '')).toEqual([`${agent}:`, 'allow', 'deny', 'allow']);
+    expect(header?.text).toBe(ended?.text);
+    const named = lines(both?.text ?? '')[0]?.split(',') ?? [];
+    expect(named.filter((name) => /^(adsbot-google|apis-google):?$/i.test(name))).toEqual([
+      agent,
+      'apis-google:',
+    ]);
+    const note = `${agent} disregards the groups of "*". To judge as it does, use --agent ${agent}:\n`;
+    expect([token, both].map((run) => run?.stderr.split(note).length)).toEqual([2, 2]);
+    for (const run of [list, ended, header]) expect(run?.stderr).not.toContain('To judge as');
+    const audit = await place.run(['audit', '--robots-dir', 'sites', '-a', '@ads']);
+    expect(audit.code).toBe(0);
+    expect(lines(audit.text).filter((line) => line.includes(`${agent}:`))).not.toEqual([]);
+  });
+
+  it('are read from the robots.json of ai.robots.txt, with one note', async () => {
+    const place = workplace();
+    place.write(
+      'robots.json',
+      '{"GPTBot":{"function":"AI Data Scrapers"},"CC2Bot":{"function":"Training"},"9Bot":{}}',
+    );
+    const args = ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header'];
+    const { text, stderr } = await place.run(
+      [...args, '--agents-file', 'robots.json', '-a', '@ai-training'],
+      'https://example.com/\n',
+    );
+    expect(lines(text)[0]).toBe('GPTBot,CC');
+    expect(stderr.split('names were left out: without a product token (1)\n')).toHaveLength(2);
+    const agents = await place.run('agents --agents-file robots.json');
+    expect(agents.stderr).toContain('names were left out: without a product token (1)\n');
+    expect(lines(agents.text)).toHaveLength(2);
+  });
+
   it('reduce a table', async () => {
     const place = workplace();
     const compiled = await place.run('compile --robots-dir robots -a @ai-training -o t');
@@ -145,8 +205,14 @@ describe('robots-filter agents', () => {
       ['OpenAI', 'common crawl'].map((name) => place.run(['agents', name])),
     );
     expect(operators.map(({ text }) => lines(text).map((line) => line.split('\t')[1]))).toEqual([
-      ['GPTBot', 'OAI-SearchBot', 'ChatGPT-User'],
+      ['GPTBot', 'OAI-SearchBot', 'ChatGPT-User', 'OAI-AdsBot'],
       ['CCBot'],
+    ]);
+    // An agent, and the operator of another.
+    const both = await place.run(['agents', 'diffbot']);
+    expect(lines(both.text).map((line) => line.split('\t')[1])).toEqual([
+      'Diffbot',
+      'Diffbot-User',
     ]);
     expect((await place.run(['agents', 'google extended'])).text).toContain('\tGoogle-Extended\t');
     expect(none?.code).toBe(2);

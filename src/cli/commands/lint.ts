@@ -72,7 +72,7 @@ export async function lint(
   const warnings = new CacheWarnings(diagnostics);
   const linter = new Linter({
     rules: chosenRules(options),
-    agents: await knownAgentsOf(options),
+    agents: await knownAgentsOf(options, diagnostics),
     mostListed: MOST_LISTED,
     collectEdits: options.fix ?? false,
   });

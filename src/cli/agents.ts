@@ -20,6 +20,7 @@ import {
   agentsOfOperator,
   askedAs,
   bareName,
+  DISREGARDING,
   type KnownAgent,
   listNames,
 } from '../protocol/known-agent.js';
@@ -148,7 +149,7 @@ export async function withNamedAgents(
 ): Promise<readonly string[]> {
   if (!names.some((name) => name.startsWith(LIST) || !isChain(name))) {
     refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
-    noteFallbacks(names, await knownAgentsOf({}), diagnostics);
+    noteFallbacks(names, DISREGARDING, diagnostics);
     return names;
   }
   const known = await knownAgentsOf(options, diagnostics);
@@ -156,7 +157,9 @@ export async function withNamedAgents(
   for (const name of names) {
     tokens.push(name.startsWith(LIST) ? name : await tokensOf(name, known, options, diagnostics));
   }
-  noteFallbacks(tokens, known, diagnostics);
+  const disregarding = known.filter(({ fallback }) => fallback === false);
+  const keys = new Set(disregarding.map(({ token }) => token.toLowerCase()));
+  noteFallbacks(tokens, keys, diagnostics);
   const named = new Set(tokens.map((name) => withoutEnd(name).toLowerCase()));
   return tokens.flatMap((name) => {
     if (!name.startsWith(LIST)) return [name];
@@ -176,18 +179,19 @@ function withoutEnd(name: string): string {
   return name.endsWith(CHAIN_SEPARATOR) ? name.slice(0, -CHAIN_SEPARATOR.length) : name;
 }
 
-/** Says in one line which of the agents disregard `*`, but were not named so. */
+/**
+ * Says in one line which of the agents disregard `*`, but were not named so.
+ *
+ * @param disregarding the tokens of those that do, in lower case
+ */
 function noteFallbacks(
   names: readonly string[],
-  known: readonly KnownAgent[],
+  disregarding: ReadonlySet<string>,
   diagnostics: Diagnostics,
 ): void {
-  const without = new Set(
-    known.filter(({ fallback }) => fallback === false).map(({ token }) => token.toLowerCase()),
-  );
   const found = names.filter((name) => {
     const { chain, disregardsAny = false } = chainOf(name);
-    return !disregardsAny && without.has(chain[0]?.trim().toLowerCase() ?? '');
+    return !disregardsAny && disregarding.has(chain[0]?.trim().toLowerCase() ?? '');
   });
   if (found.length === 0) return;
   const [verb, subject, mood] =

@@ -30,6 +30,17 @@ export interface KnownAgent {
   readonly date: string;
 }
 
+/**
+ * The built-in agents that disregard `*`, in lower case: a run for other agents need not load the
+ * lists to know that none of its agents does. A test compares them with the lists.
+ */
+export const DISREGARDING: ReadonlySet<string> = new Set([
+  'adsbot-google',
+  'adsbot-google-mobile',
+  'apis-google',
+  'mediapartners-google',
+]);
+
 /** The name of the list that holds all agents. */
 export const ALL_KNOWN = 'all-known';
 

@@ -9,6 +9,7 @@ import {
   agentsOf,
   agentsOfOperator,
   askedAs,
+  DISREGARDING,
   listNames,
   OBEYS,
 } from '../../src/protocol/known-agent.js';
@@ -85,6 +86,7 @@ describe('the built-in lists', () => {
 
   it('know the agents that disregard "*", and only as product tokens that agents can be', () => {
     const free = known.filter((agent) => 'fallback' in agent);
+    expect(new Set(free.map(({ token }) => token.toLowerCase()))).toEqual(DISREGARDING);
     expect(free.map(askedAs)).toEqual([
       'AdsBot-Google:',
       'AdsBot-Google-Mobile:',

@@ -1,5 +1,6 @@
+import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { HistoryAudit } from '../../src/cli/report/history-figures.js';
+import { HistoryAudit, UrlHistory } from '../../src/cli/report/history-figures.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { labelledHosts } from '../../src/inspect/host-report.js';
 import { Table, tableMemory } from '../../src/judge/table.js';
@@ -74,7 +75,70 @@ describe('audit --history', () => {
   });
 
   test.each([
+    ['', '--table h.table'],
+    ['--shards 2 ', '--table h.table'],
+    ['', '--robots-dir robots.ndjson'],
+  ])('counts URLs in every format (%s%s)', async (shards, source) => {
+    const it = await place();
+    await it.run('compile -q --history --robots-dir robots.ndjson -o h.table');
+    if (shards !== '')
+      await it.run(`compile -q --history --robots-dir robots.ndjson ${shards}-o sharded`);
+    const table = shards === '' ? source : '--table sharded';
+    const urls = [
+      'https://a.example/x',
+      'http://b.example/x',
+      'https://b.example/y',
+      'https://c.example/',
+      'no URL',
+    ];
+    it.write('urls.txt', `${urls.join('\n')}\n\n`);
+    const words = `audit -q ${table} -a GPTBot,CCBot --history --urls`;
+    const csv = await it.run(`${words} urls.txt --format csv`);
+    expect(csv.code, csv.stderr).toBe(0);
+    const expected = [
+      ['2024-02-01T00:00:00Z', 'GPTBot', 1, 0, 3, 1],
+      ['2024-02-01T00:00:00Z', 'CCBot', 1, 0, 3, 1],
+      ['2024-03-01T00:00:00Z', 'GPTBot', 1, 2, 1, 1],
+      ['2024-03-01T00:00:00Z', 'CCBot', 2, 1, 1, 1],
+      ['2024-04-01T00:00:00Z', 'GPTBot', 1, 2, 1, 1],
+      ['2024-04-01T00:00:00Z', 'CCBot', 2, 1, 1, 1],
+      ['2024-05-01T00:00:00Z', 'GPTBot', 0, 3, 1, 1],
+      ['2024-05-01T00:00:00Z', 'CCBot', 1, 2, 1, 1],
+    ];
+    const header = ['time', 'agent', 'allow', 'deny', 'unknown', 'invalid'];
+    expect(lines(csv.text)).toEqual([header, ...expected].map((row) => row.join()));
+    const objects = expected.map((row) =>
+      Object.fromEntries(header.map((name, index) => [name, row[index]])),
+    );
+    const json = await it.run(`${words} - --format ndjson`, it.read('urls.txt'));
+    expect(lines(json.text).map((line) => JSON.parse(line))).toEqual(objects);
+    const { stdout } = await it.run(`${words} urls.txt --format parquet`);
+    const file = new Uint8Array(stdout).buffer;
+    const rows = await parquetReadObjects({ file });
+    expect(rows.map((row) => ({ ...row }))).toEqual(objects);
+    const shown = lines((await it.run(`${words} urls.txt`)).text);
+    expect(shown.map((line) => line.trim().split(/ +/))).toEqual(
+      [header, ...expected].map((row) => row.map(String)),
+    );
+    const days = lines((await it.run(`${words} urls.txt --format csv --every 46d`)).text);
+    expect(days[1]).toBe('2024-03-01T00:00:00Z,GPTBot,1,2,1,1');
+  });
+
+  test('says why it has no row of URLs', async () => {
+    const it = await place();
+    const words = 'audit --table h.table --history --format csv --urls -';
+    const unknown = await it.run(words, 'https://c.example/\n');
+    expect(unknown.code).toBe(0);
+    expect(lines(unknown.text)).toEqual(['time,agent,allow,deny,unknown,invalid']);
+    expect(unknown.stderr).toContain('standard input has no URL of a host with a robots.txt');
+    expect((await it.run(words, '\n')).stderr).toContain('standard input names no URL');
+  });
+
+  test.each([
     ['--every 30d', 'no effect without --history'],
+    ['--urls u.txt', '--table FILE --stats-by agent u.txt'],
+    ['--history --urls u.txt', 'u.txt'],
+    ['--history --urls u.txt --hosts h.txt', '--hosts counts hosts, and --urls counts URLs'],
     ['--history --only none', '--only shows hosts'],
     ['--history --report r.json', '--report shows one time'],
     ['--history --format html', '--format html shows one time'],
@@ -96,16 +160,17 @@ describe('the figures of a history', () => {
     const random = new Random(4705);
     const bodies = ['Disallow: /', 'Disallow: /x', 'Disallow:', 'Allow: /\nDisallow: /'];
     let figures = 0;
+    let deniedUrls = 0;
     for (let run = cases(5); run > 0; run--) {
       const builder = new TableBuilder({ history: true });
       const hosts = random.between(1, 12);
       for (let host = 0; host < hosts; host++) {
         for (let version = random.between(1, 6); version > 0; version--) {
-          const day = random.between(19_000, 19_200);
+          const day = random.between(19_000, 19_200) + random.pick([0, 0.5, 1e-5]);
           builder.add(
             `${random.chance(0.2) ? 'http://' : ''}h${host}.example`,
             `User-agent: ${random.pick(['*', 'bot'])}\n${random.pick(bodies)}\n`,
-            { date: 86_400_000 * day, status: random.pick([200, 200, 404, 503]) },
+            { date: Math.round(86_400_000 * day), status: random.pick([200, 200, 404, 503]) },
           );
         }
       }
@@ -116,7 +181,7 @@ describe('the figures of a history', () => {
       const labels = [...labelledHosts(view.withUnknown(), undefined)];
       for (const [, authorities] of labels) for (const [, each] of authorities) audit.add(each);
       const period = random.pick(['month', 1, 7, 30] as const);
-      for (const { time, agent, counts } of audit.figures(period)) {
+      for (const { time, agent, counts } of audit.counts.figures(period)) {
         const then = table.at(new Date(time));
         // Without a rule in the middle of a path, two URLs tell the extents apart.
         const seen = { all: 0, part: 0, none: 0, unknown: 0 };
@@ -135,7 +200,32 @@ describe('the figures of a history', () => {
         expect(counts, `${time} ${agent}`).toEqual(seen);
         figures++;
       }
+      // URLs as people write them: the kernel and the count must mean the same host.
+      const urls = Array.from({ length: 60 }, () => {
+        const host = `h${random.between(0, hosts)}.example`;
+        const start = random.pick(['https://', 'http://', 'HTTPS:\\\\', ' http:/', 'ftp://', '']);
+        const port = random.pick(['', '', ':443', ':80', ':8080']);
+        const name = random.pick([host, host.toUpperCase(), `${host}.`, `me@${host}`]);
+        return `${start}${name}${port}${random.pick(['', '/', '/x', '/x?y', '/robots.txt'])}`;
+      });
+      const history = new UrlHistory(table, agents);
+      for (const url of urls) {
+        history.add(url);
+        if (random.chance(0.1)) history.count();
+      }
+      history.count();
+      let rows = 0;
+      for (const { time, agent, counts } of history.counts.figures(period)) {
+        const verdicts = table.at(new Date(time)).verdicts(urls, agent);
+        const seen = { allow: 0, deny: 0, unknown: 0, invalid: 0 };
+        for (const verdict of verdicts) seen[verdict]++;
+        expect(counts, `${time} ${agent}`).toEqual(seen);
+        deniedUrls += counts.deny;
+        rows++;
+      }
+      expect(rows).toBeGreaterThan(0);
     }
     expect(figures).toBeGreaterThan(100);
+    expect(deniedUrls).toBeGreaterThan(500);
   });
 });

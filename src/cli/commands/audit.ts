@@ -1,6 +1,7 @@
 /** The command `audit`: what agents may fetch of each host, proven from the rules. */
 
 import { printableJson } from '../../base/control-characters.js';
+import { inputName } from '../../files/openings.js';
 import { replaceFile } from '../../files/replacement.js';
 import { labelledHosts } from '../../inspect/host-report.js';
 import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
@@ -8,7 +9,7 @@ import { hasHistories } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Authority } from '../../protocol/authority.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
-import { Diagnostics, SUCCESS, usageError } from '../console.js';
+import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import { AUDIT_COLUMNS, type AuditFigures, HostAudit } from '../report/audit-figures.js';
 import {
@@ -16,10 +17,13 @@ import {
   HistoryAudit,
   isTooFine,
   type Period,
+  type TimeCounts,
+  URL_HISTORY_COLUMNS,
+  UrlHistory,
 } from '../report/history-figures.js';
 import { type HeldRows, openRows, type ReportFormat, withAgents } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
-import { noteEmptyList, readHosts } from './arguments.js';
+import { noteEmptyList, readHosts, urlsOf } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
 import {
   type ReportForm,
@@ -44,6 +48,8 @@ export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly format?: ReportFormat;
   readonly history?: boolean;
   readonly every?: Period;
+  /** A file of URLs, which are counted in place of hosts. */
+  readonly urls?: string;
 }
 
 const NO_TIME =
@@ -153,10 +159,19 @@ async function openAudited(
 }
 
 /** @throws RobotsFilterError `usage` for options without effect on the audit of a history */
-function checkHistory({ history, every, only, report, format, asOf }: AuditOptions): void {
+function checkHistory(options: AuditOptions): void {
+  const { history, every, urls, hosts, only, report, format, asOf } = options;
   if (history !== true) {
-    if (every === undefined) return;
-    throw usageError('--every has no effect without --history. Add it, or leave --every out');
+    if (every !== undefined) {
+      throw usageError('--every has no effect without --history. Add it, or leave --every out');
+    }
+    if (urls === undefined) return;
+    throw usageError(
+      `--urls counts URLs through time: add --history. To count them by the newest robots.txt files, type: robots-filter --table FILE --stats-by agent ${shellWords([urls])}`,
+    );
+  }
+  if (urls !== undefined && hosts !== undefined) {
+    throw usageError('--hosts counts hosts, and --urls counts URLs. Leave one out');
   }
   const idle = [
     ['--only', only, 'shows hosts'],
@@ -175,9 +190,39 @@ async function auditHistory(
   table: Table,
   agents: readonly Agent[],
   asked: ReadonlyMap<string, Authority> | undefined,
-  { format = 'table', spreadsheet, every = 'month' }: AuditOptions,
+  options: AuditOptions,
   diagnostics: Diagnostics,
 ): Promise<number> {
+  const { format = 'table', spreadsheet, every = 'month', urls } = options;
+  const counts: TimeCounts<string> =
+    urls === undefined
+      ? countHosts(table, agents, asked, diagnostics)
+      : await countUrls(table, agents, urls, diagnostics);
+  if (isTooFine(counts, every)) {
+    throw usageError(`--every ${every}d gives more than 100,000 times. Use more days`);
+  }
+  const names = agents.map(({ name }) => name);
+  const columns = urls === undefined ? HISTORY_COLUMNS : URL_HISTORY_COLUMNS;
+  const sink = await openRows(format, withAgents(columns, names), {
+    spreadsheet,
+    page: () => Promise.reject(new Error('a history has no page')),
+  });
+  for (const { time, agent, counts: ofKinds } of counts.figures(every)) {
+    if (sink.isClosed) return SUCCESS;
+    sink.add({ cells: [time, agent, ...Object.values(ofKinds)] });
+    if (sink.isFull) await sink.write();
+  }
+  await sink.end();
+  return SUCCESS;
+}
+
+/** Counts the hosts of a table through time. */
+function countHosts(
+  table: Table,
+  agents: readonly Agent[],
+  asked: ReadonlyMap<string, Authority> | undefined,
+  diagnostics: Diagnostics,
+): TimeCounts<string> {
   const view = tableMemory(table).view.withUnknown();
   const audit = new HistoryAudit(view, agents, table.profile === 'google');
   let missing = 0;
@@ -188,22 +233,26 @@ async function auditHistory(
   if (missing > 0) {
     diagnostics.note(`warning: ${formatCount(missing, 'host')} of --hosts without a robots.txt`);
   }
-  if (isTooFine(audit, every)) {
-    throw usageError(`--every ${every}d gives more than 100,000 times. Use more days`);
+  return audit.counts;
+}
+
+/** Counts the URLs of a file through time. */
+async function countUrls(
+  table: Table,
+  agents: readonly Agent[],
+  path: string,
+  diagnostics: Diagnostics,
+): Promise<TimeCounts<string>> {
+  const history = new UrlHistory(table, agents);
+  for await (const url of urlsOf(path)) history.add(url);
+  history.count();
+  if (history.urls === 0) noteEmptyList(path, 'URL', diagnostics);
+  else if (history.counts.span === undefined) {
+    diagnostics.note(
+      `warning: ${inputName(path)} has no URL of a host with a robots.txt, so there is no time to count for`,
+    );
   }
-  const names = agents.map(({ name }) => name);
-  const sink = await openRows(format, withAgents(HISTORY_COLUMNS, names), {
-    spreadsheet,
-    page: () => Promise.reject(new Error('a history has no page')),
-  });
-  for (const { time, agent, counts } of audit.figures(every)) {
-    if (sink.isClosed) return SUCCESS;
-    const { all, part, none, unknown } = counts;
-    sink.add({ cells: [time, agent, all, part, none, unknown] });
-    if (sink.isFull) await sink.write();
-  }
-  await sink.end();
-  return SUCCESS;
+  return history.counts;
 }
 
 /** One line for each agent: how many hosts allow how much. */

@@ -92,6 +92,13 @@ Exit status:
       'month, or a number of days with d: 1d to 36500d.',
     ).argParser(period),
     describedOption(
+      'Input',
+      '--urls <file>',
+      'With --history: count these URLs, one on each line, not hosts.',
+      'A row has a time, an agent, and how many of the URLs were then allow, deny, unknown or invalid. - is standard input.',
+      '    robots-filter audit --table history.table -a @ai-training --history --urls urls.txt',
+    ).argParser(once),
+    describedOption(
       'Output',
       '--format <format>',
       'Write table (default), csv, ndjson, parquet or html.',

@@ -1,10 +1,13 @@
-/** How many hosts let each agent in, through time: the figures of `audit --history`. */
+/** What agents may fetch through time: the figures of `audit --history`, by host and by URL. */
 
 import { isoSeconds } from '../../inspect/host-report.js';
 import { TableAudit } from '../../inspect/table-audit.js';
+import { type Table, TableJudge, tableMemory } from '../../judge/table.js';
 import type { Reach } from '../../patterns/reach.js';
 import type { Agent } from '../../protocol/agent.js';
-import type { TableAuthority } from '../../view/table-content.js';
+import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
+import { VERDICTS, type Verdict } from '../../protocol/verdict.js';
+import { answersFor, type TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 import type { Column } from './rows.js';
 
@@ -20,19 +23,100 @@ const MOST_TIMES = 100_000;
 const EXTENTS = ['all', 'part', 'none', 'unknown'] as const;
 type Extent = Reach | 'unknown';
 
-/** The columns of `audit --history`. */
-export const HISTORY_COLUMNS: readonly Column[] = [
-  { name: 'time', width: 20, isRequired: true },
-  { name: 'agent', width: 16, isRequired: true },
-  ...EXTENTS.map((name) => ({ name, width: 9, isNumber: true, isRequired: true })),
-];
+const UNKNOWN_EXTENT = EXTENTS.indexOf('unknown');
 
-/** The figures of an agent at a time: hosts, each authority counted on its own. */
-interface HistoryFigures {
+/** The columns of `audit --history`: how many hosts, or with `--urls` how many URLs. */
+export const HISTORY_COLUMNS: readonly Column[] = columnsOf(EXTENTS);
+export const URL_HISTORY_COLUMNS: readonly Column[] = columnsOf(VERDICTS);
+
+function columnsOf(kinds: readonly string[]): Column[] {
+  return [
+    { name: 'time', width: 20, isRequired: true },
+    { name: 'agent', width: 16, isRequired: true },
+    ...kinds.map((name) => ({ name, width: 9, isNumber: true, isRequired: true })),
+  ];
+}
+
+/** The figures of an agent at a time. */
+interface TimeFigures<Kind extends string> {
   /** ISO 8601. */
   readonly time: string;
   readonly agent: string;
-  readonly counts: Readonly<Record<Extent, number>>;
+  readonly counts: Readonly<Record<Kind, number>>;
+}
+
+/**
+ * Counts through time of what kind things are for each agent. A thing is counted where it
+ * begins to be of a kind and counted off where it ends, and the sums from the first time on are the
+ * figures. They are for midnights, so that no more changes are kept than days have passed.
+ */
+export class TimeCounts<Kind extends string> {
+  readonly #kinds: readonly Kind[];
+  readonly #agents: readonly string[];
+  /** For each agent and kind the number of things before all changes. */
+  readonly #before: Float64Array;
+  /** By midnight, for each agent and kind how many more things there are from then on. */
+  readonly #changes = new Map<number, Float64Array>();
+  #first = Number.POSITIVE_INFINITY;
+  #last = 0;
+
+  constructor(kinds: readonly Kind[], agents: readonly Agent[]) {
+    this.#kinds = kinds;
+    this.#agents = agents.map(({ name }) => name);
+    this.#before = new Float64Array(kinds.length * agents.length);
+  }
+
+  /** Counts a thing that is of a kind, given by its index, before all changes. */
+  add(agent: number, kind: number): void {
+    (this.#before[this.#kinds.length * agent + kind] as number)++;
+  }
+
+  /** Extends the span by a time, in seconds since 1970. */
+  extend(time: number): void {
+    this.#first = Math.min(this.#first, time);
+    this.#last = Math.max(this.#last, time);
+  }
+
+  /** Lets a thing that was of a kind be of another one from a time on. */
+  change(time: number, agent: number, from: number, to: number): void {
+    const midnight = DAY * Math.ceil(time / DAY);
+    let changes = this.#changes.get(midnight);
+    if (changes === undefined) {
+      changes = new Float64Array(this.#before.length);
+      this.#changes.set(midnight, changes);
+    }
+    const first = this.#kinds.length * agent;
+    (changes[first + from] as number)--;
+    (changes[first + to] as number)++;
+  }
+
+  /** The first and the last time at which something may change; undefined if nothing does. */
+  get span(): { readonly first: number; readonly last: number } | undefined {
+    return this.#last === 0 ? undefined : { first: this.#first, last: this.#last };
+  }
+
+  /** The figures of each agent at each time of a period, in the order of the times. */
+  *figures(period: Period): Generator<TimeFigures<Kind>> {
+    const { span } = this;
+    if (span === undefined) return;
+    const changes = [...this.#changes].sort(([a], [b]) => a - b);
+    const counts = this.#before.slice();
+    let next = 0;
+    for (const time of timesOf(span, period)) {
+      for (; next < changes.length && (changes[next] as [number, unknown])[0] <= time; next++) {
+        const [, deltas] = changes[next] as [number, Float64Array];
+        deltas.forEach((delta, at) => {
+          (counts[at] as number) += delta;
+        });
+      }
+      for (const [index, agent] of this.#agents.entries()) {
+        const first = this.#kinds.length * index;
+        const own = this.#kinds.map((kind, at) => [kind, counts[first + at]] as const);
+        const ofKinds = Object.fromEntries(own) as Record<Kind, number>;
+        yield { time: isoSeconds(time), agent, counts: ofKinds };
+      }
+    }
+  }
 }
 
 /** A stretch of time in which an authority has one robots.txt. */
@@ -45,23 +129,20 @@ interface Stretch {
 
 /**
  * Counts what the authorities of a table with histories allow at regular times. Each version is
- * looked at once: it is counted where it begins and counted off where the next one begins, and the
- * sums from the first time on are the figures.
+ * looked at once.
  */
 export class HistoryAudit {
-  /** Authorities that were added. */
-  hosts = 0;
+  readonly counts: TimeCounts<Extent>;
   readonly #view: TableView;
   readonly #agents: readonly Agent[];
   readonly #audit: TableAudit;
-  /** By time, for each agent and extent how many more hosts there are from then on. */
-  readonly #changes = new Map<number, Int32Array>();
 
   /**
    * @param view with the authorities of which nothing is known any more
    * @param google whether the table is for the google profile
    */
   constructor(view: TableView, agents: readonly Agent[], google: boolean) {
+    this.counts = new TimeCounts<Extent>(EXTENTS, agents);
     this.#view = view;
     this.#agents = agents;
     this.#audit = new TableAudit(view, agents, google);
@@ -69,63 +150,15 @@ export class HistoryAudit {
 
   /** Counts an authority, with all its versions. */
   add(authority: TableAuthority): void {
-    this.hosts++;
-    let before: readonly number[] = this.#agents.map(() => EXTENTS.indexOf('unknown'));
+    let before: readonly number[] = this.#agents.map(() => UNKNOWN_EXTENT);
+    for (const agent of this.#agents.keys()) this.counts.add(agent, UNKNOWN_EXTENT);
     for (const { since, extents } of this.#stretchesOf(authority)) {
-      const changes = this.#changesAt(since);
-      extents.forEach((extent, agent) => {
-        const from = EXTENTS.length * agent;
-        (changes[from + (before[agent] as number)] as number)--;
-        (changes[from + extent] as number)++;
-      });
+      this.counts.extend(since);
+      for (const [agent, extent] of extents.entries()) {
+        this.counts.change(since, agent, before[agent] as number, extent);
+      }
       before = extents;
     }
-  }
-
-  /** The first and the last time at which something changes; undefined without versions. */
-  get span(): { readonly first: number; readonly last: number } | undefined {
-    let first = Number.POSITIVE_INFINITY;
-    let last = 0;
-    for (const time of this.#changes.keys()) {
-      first = Math.min(first, time);
-      last = Math.max(last, time);
-    }
-    return last === 0 ? undefined : { first, last };
-  }
-
-  /** The figures of each agent at each time of a period, in the order of the times. */
-  *figures(period: Period): Generator<HistoryFigures> {
-    const { span } = this;
-    if (span === undefined) return;
-    const changes = [...this.#changes].sort(([a], [b]) => a - b);
-    const counts = new Int32Array(EXTENTS.length * this.#agents.length);
-    const unknown = EXTENTS.indexOf('unknown');
-    for (let agent = 0; agent < this.#agents.length; agent++) {
-      counts[EXTENTS.length * agent + unknown] = this.hosts;
-    }
-    let next = 0;
-    for (const time of timesOf(span, period)) {
-      for (; next < changes.length && (changes[next] as [number, unknown])[0] <= time; next++) {
-        const [, deltas] = changes[next] as [number, Int32Array];
-        deltas.forEach((delta, at) => {
-          (counts[at] as number) += delta;
-        });
-      }
-      for (const [agent, { name }] of this.#agents.entries()) {
-        const at = EXTENTS.length * agent;
-        const [all = 0, part = 0, none = 0, rest = 0] = counts.subarray(at, at + EXTENTS.length);
-        yield { time: isoSeconds(time), agent: name, counts: { all, part, none, unknown: rest } };
-      }
-    }
-  }
-
-  #changesAt(time: number): Int32Array {
-    let changes = this.#changes.get(time);
-    if (changes === undefined) {
-      changes = new Int32Array(EXTENTS.length * this.#agents.length);
-      this.#changes.set(time, changes);
-    }
-    return changes;
   }
 
   #stretchesOf(authority: TableAuthority): Stretch[] {
@@ -145,6 +178,86 @@ export class HistoryAudit {
   }
 }
 
+/** Verdicts for each agent that are asked for at once. */
+const BATCH = 8192;
+/** Authorities whose times are kept. */
+const KEPT = 2 ** 16;
+
+/** The time before all versions, for which the verdict is that without a robots.txt. */
+const BEFORE = 0;
+
+/**
+ * Counts the verdicts on URLs at regular times, by the robots.txt files of a table with histories.
+ * Each URL is judged once by each version of its robots.txt, and not once for each time.
+ */
+export class UrlHistory {
+  readonly counts: TimeCounts<Verdict>;
+  /** URLs that were added. */
+  urls = 0;
+  readonly #view: TableView;
+  readonly #agents: readonly Agent[];
+  readonly #judge: TableJudge;
+  /** By authority, when its versions begin. */
+  readonly #timesOf = new Map<string, readonly number[]>();
+  /** What is asked next: URLs, each first before all versions, then from each of them on. */
+  #asked: string[] = [];
+  #times: number[] = [];
+
+  constructor(table: Table, agents: readonly Agent[]) {
+    this.counts = new TimeCounts<Verdict>(VERDICTS, agents);
+    this.#view = tableMemory(table).view.withUnknown();
+    this.#agents = agents;
+    this.#judge = new TableJudge(tableMemory(table));
+  }
+
+  /** Counts a URL, with all versions of its robots.txt. */
+  add(url: string): void {
+    this.urls++;
+    this.#ask(url, BEFORE);
+    for (const since of this.#timesFor(url)) {
+      this.counts.extend(since);
+      this.#ask(url, since);
+    }
+    if (this.#asked.length >= BATCH) this.count();
+  }
+
+  /** Counts what has been added. Called once more at the end. */
+  count(): void {
+    const times = Uint32Array.from(this.#times);
+    for (const [agent, { chain }] of this.#agents.entries()) {
+      let before = 0;
+      for (const [index, verdict] of this.#judge.verdicts(this.#asked, chain, times).entries()) {
+        const kind = VERDICTS.indexOf(verdict);
+        const time = times[index] as number;
+        if (time === BEFORE) this.counts.add(agent, kind);
+        else if (kind !== before) this.counts.change(time, agent, before, kind);
+        before = kind;
+      }
+    }
+    this.#asked = [];
+    this.#times = [];
+  }
+
+  #ask(url: string, time: number): void {
+    this.#asked.push(url);
+    this.#times.push(time);
+  }
+
+  #timesFor(url: string): readonly number[] {
+    const asked = authorityOfUrl(url);
+    if (asked === undefined) return [];
+    const key = formatAuthority(asked);
+    const known = this.#timesOf.get(key);
+    if (known !== undefined) return known;
+    const host = this.#view.find(asked.host);
+    const authority = host?.authorities.find((each) => answersFor(each, asked));
+    const times = authority === undefined ? [] : this.#view.timesOf(authority);
+    if (this.#timesOf.size === KEPT) this.#timesOf.clear();
+    this.#timesOf.set(key, times);
+    return times;
+  }
+}
+
 /** The number of times that `figures` would have. */
 export function countTimes(
   { first, last }: { readonly first: number; readonly last: number },
@@ -154,14 +267,14 @@ export function countTimes(
 }
 
 /** Whether there are more times than anybody reads. */
-export function isTooFine(audit: HistoryAudit, period: Period): boolean {
-  return audit.span !== undefined && countTimes(audit.span, period) > MOST_TIMES;
+export function isTooFine({ span }: Pick<TimeCounts<string>, 'span'>, period: Period): boolean {
+  return span !== undefined && countTimes(span, period) > MOST_TIMES;
 }
 
 /**
  * The times from the first change to the first one that is not before the last change: the first
  * moments of months, or the first change's day and every so many days after it. The figures of a
- * time count what is in force at that moment.
+ * time count what is in force at that moment. All are midnights.
  */
 function* timesOf(
   { first, last }: { readonly first: number; readonly last: number },

@@ -109,25 +109,25 @@ msnbot | Microsoft | https://www.bing.com/webmasters/help/which-crawlers-does-bi
 Slurp | Yahoo | https://help.yahoo.com/kb/SLN22600.html | 2026-11-28 | yes | Indexes pages for Yahoo.
 DuckDuckBot | DuckDuckGo | https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot | 2026-11-28 | yes | Indexes pages for DuckDuckGo.
 Applebot | Apple | https://support.apple.com/en-us/119829 | 2026-11-28 | yes | Indexes pages for Siri and Spotlight. Without a group of its own it obeys that of Googlebot.
-Yandex | Yandex | https://yandex.com/support/webmaster/robot-workings/check-yandex-robots.html | 2026-11-28 | yes | The token that all crawlers of Yandex obey.
-YandexBot | Yandex | https://yandex.com/support/webmaster/robot-workings/check-yandex-robots.html | 2026-11-28 | yes | Indexes pages for Yandex.
-YandexImages | Yandex | https://yandex.com/support/webmaster/robot-workings/check-yandex-robots.html | 2026-11-28 | yes | Indexes images for Yandex.
+Yandex | Yandex | https://yandex.com/support/webmaster/en/robot-workings/user-agent | 2026-11-28 | yes | The token that crawlers of Yandex obey without a group of their own. Some obey only their own.
+YandexBot | Yandex | https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots | 2026-11-28 | yes | Indexes pages for Yandex.
+YandexImages | Yandex | https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots | 2026-11-28 | yes | Indexes images for Yandex.
 Baiduspider | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | yes | Indexes pages for Baidu.
 Baiduspider-image | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | yes | Indexes images for Baidu.
 Sogou web spider | Sogou | http://www.sogou.com/docs/help/webmasters.htm | 2026-11-25 | unknown | Indexes pages for Sogou.
 Yeti | Naver | https://searchadvisor.naver.com/ | 2026-11-28 | yes | Indexes pages for Naver.
 Daumoa | Kakao | http://cs.daum.net/ | 2026-11-25 | unknown | Indexes pages for Daum.
-SeznamBot | Seznam.cz | https://napoveda.seznam.cz/en/seznamcz-web-crawler/ | 2026-11-28 | yes | Indexes pages for Seznam.
+SeznamBot | Seznam.cz | https://o-seznam.cz/napoveda/vyhledavani/en/crawling-control | 2026-11-28 | yes | Indexes pages for Seznam.
 Qwantify | Qwant | https://help.qwant.com/bot/ | 2026-11-25 | unknown | Indexes pages for Qwant.
 Qwantbot | Qwant | https://help.qwant.com/bot/ | 2026-11-25 | unknown | Indexes pages for Qwant.
 MojeekBot | Mojeek | https://www.mojeek.com/bot.html | 2026-11-28 | yes | Indexes pages for Mojeek.
-PetalBot | Huawei | https://aspiegel.com/petalbot | 2026-11-28 | yes | Indexes pages for Petal Search.
+PetalBot | Huawei | https://webmaster.petalsearch.com/site/petalbot | 2026-11-28 | yes | Indexes pages for Petal Search.
 Bravebot | Brave | https://search.brave.com/help/brave-search-crawler | 2026-11-28 | yes | Indexes pages for Brave Search. It obeys the rules for Googlebot.
 coccocbot-web | Cốc Cốc | https://help.coccoc.com/searchengine | 2026-11-25 | unknown | Indexes pages for Cốc Cốc.
 Mail.RU_Bot | VK | https://help.mail.ru/webmaster/indexing/robots | 2026-11-28 | yes | Indexes pages for Mail.ru.
 SeekportBot | Seekport | https://bot.seekport.com/ | 2026-11-25 | unknown | Indexes pages for Seekport.
 Timpibot | Timpi | https://timpi.io/ | 2026-11-25 | unknown | Indexes pages for Timpi.
-YepBot | Ahrefs | https://yep.com/yepbot/ | 2026-11-25 | unknown | Indexes pages for Yep.
+YepBot | Ahrefs | https://yep.com/yepbot/ | 2026-11-28 | yes | Indexes pages for Yep.
 Exabot | Dassault Systèmes | http://www.exabot.com/go/robot | 2026-11-28 | unknown | Indexed pages for Exalead. Exa AI's crawler for its search goes by the same name.
 teoma | Ask.com | http://about.ask.com/docs/about/webmasters.shtml | 2026-11-25 | unknown | An earlier crawler of Ask, still found in many files.
 
@@ -138,6 +138,7 @@ Mediapartners-Google: | Google | https://developers.google.com/crawling/docs/cra
 APIs-Google: | Google | https://developers.google.com/crawling/docs/crawlers-fetchers/google-special-case-crawlers | 2026-11-28 | yes | Delivers push messages of Google's services. It is here with Google's other crawlers that disregard "*".
 OAI-AdsBot | OpenAI | https://developers.openai.com/api/docs/bots | 2026-11-28 | unknown | Checks the pages that advertisements in ChatGPT lead to.
 AmazonAdBot | Amazon | https://adbot.amazon.com/index.html | 2026-11-28 | yes | Reads pages to place fitting advertisements on them.
+YandexDirect | Yandex | https://yandex.com/support/partner2/technologies/robot.html | 2026-11-28 | yes | Reads pages to place fitting advertisements on them.
 AdIdxBot | Microsoft | https://www.bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0 | 2026-11-28 | unknown | Checks the pages that advertisements on Bing lead to.
 
 @social
@@ -183,7 +184,7 @@ heritrix | Internet Archive | https://github.com/internetarchive/heritrix3 | 202
 Arquivo-web-crawler | Arquivo.pt | https://arquivo.pt/ | 2026-11-25 | unknown | Archives Portuguese pages.
 bnf.fr_bot | Bibliothèque nationale de France | http://www.bnf.fr/en/tools/a.dl_web_capture_robot_special_eng.html | 2026-11-28 | no | Archives French pages by legal deposit.
 bl.uk_lddc_bot | British Library | https://www.bl.uk/ | 2026-11-25 | unknown | Archives British pages by legal deposit.
-ArchiveTeam ArchiveBot | Archive Team | https://wiki.archiveteam.org/index.php/ArchiveBot | 2026-11-28 | no | Archives sites that volunteers named.
+ArchiveTeam ArchiveBot | Archive Team | https://wiki.archiveteam.org/index.php?title=Robots.txt | 2026-11-28 | no | Archives sites that volunteers named.
 `;
 
 const COLUMNS = 6;

@@ -8,13 +8,16 @@ import {
   type Agent,
   CHAIN_SEPARATOR,
   chainOf,
+  decidingToken,
   headerCandidates,
   isProductToken,
+  isPublishedName,
   isUserAgentHeader,
   parseAgent,
   refuseSameAgents,
 } from '../protocol/agent.js';
 import {
+  agentName,
   agentsNamed,
   agentsOf,
   agentsOfOperator,
@@ -84,10 +87,31 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
         `--agent ${JSON.stringify(name)} has an empty product token in its chain. Use --agent A:B`,
       );
     }
-    return parseAgent(name, profile);
+    return parseNamedAgent(name, profile);
   });
   refuseSameAgents(agents);
   return agents;
+}
+
+/**
+ * Parses an agent. In the google profile names such as `MJ12bot` are tokens of their own, which no
+ * user-agent line could name: the agent is their product token.
+ *
+ * @throws RobotsFilterError `usage` for an agent that is no product token
+ */
+export function parseNamedAgent(name: string, profile: Profile): Agent {
+  if (profile !== 'google' || !hasPublishedName(name)) return parseAgent(name, profile);
+  const end = name.slice(withoutEnd(name).length);
+  return parseAgent(decidingTokens(name).join(CHAIN_SEPARATOR) + end, profile);
+}
+
+function hasPublishedName(name: string): boolean {
+  return chainOf(withoutEnd(name)).chain.some((link) => isPublishedName(link.trim()));
+}
+
+/** The product tokens that decide for an agent that was given as a text. */
+function decidingTokens(name: string): string[] {
+  return chainOf(withoutEnd(name)).chain.map(decidingToken);
 }
 
 /** The product tokens whose groups decide for these agents, without `*`. */
@@ -147,7 +171,7 @@ export async function withNamedAgents(
   options: NamedAgentOptions,
   diagnostics: Diagnostics,
 ): Promise<readonly string[]> {
-  if (!names.some((name) => name.startsWith(LIST) || !isChain(name))) {
+  if (names.every((name) => !name.startsWith(LIST) && isChain(name))) {
     refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
     noteFallbacks(names, DISREGARDING, diagnostics);
     return names;
@@ -157,10 +181,11 @@ export async function withNamedAgents(
   for (const name of names) {
     tokens.push(name.startsWith(LIST) ? name : await tokensOf(name, known, options, diagnostics));
   }
+  notePublishedNames(tokens, diagnostics);
   const disregarding = known.filter(({ fallback }) => fallback === false);
   const keys = new Set(disregarding.map(({ token }) => token.toLowerCase()));
   noteFallbacks(tokens, keys, diagnostics);
-  const named = new Set(tokens.map((name) => withoutEnd(name).toLowerCase()));
+  const named = new Set(tokens.map((name) => decidingTokens(name).join().toLowerCase()));
   return tokens.flatMap((name) => {
     if (!name.startsWith(LIST)) return [name];
     const expanded: string[] = [];
@@ -172,6 +197,17 @@ export async function withNamedAgents(
     }
     return expanded;
   });
+}
+
+/** Says in one line which of the agents are judged by a token that is not their name. */
+function notePublishedNames(names: readonly string[], diagnostics: Diagnostics): void {
+  const judged = names
+    .filter(hasPublishedName)
+    .map((name) => `${withoutEnd(name)} as ${decidingTokens(name).join(CHAIN_SEPARATOR)}`);
+  if (judged.length === 0) return;
+  diagnostics.note(
+    `judged by the product token, which has only letters, "-" and "_": ${judged.join(', ')}`,
+  );
 }
 
 /** An agent without the colon that ends those that disregard `*`. */
@@ -245,7 +281,8 @@ function tokenOfName(
 ): string {
   if (isProductToken(link.trim())) return link;
   const [agent, ...others] = agentsNamed(link, known);
-  if (agent !== undefined && others.length === 0) return agent.token;
+  if (agent !== undefined && others.length === 0) return agentName(agent);
+  if (isPublishedName(link.trim())) return link.trim();
   const words = link.split(' ').flatMap((word) => agentsNamed(word, known));
   const operated = agentsOfOperator(link, known);
   const quoted = `--agent ${JSON.stringify(link)}`;

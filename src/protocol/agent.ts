@@ -36,7 +36,7 @@ export function chainOf(text: string): Omit<Agent, 'name'> {
   const isChain =
     parts.length > 1 &&
     links.some((link) => link.trim() !== '') &&
-    links.every((link) => link.trim() === '' || isProductToken(link.trim()));
+    links.every((link) => link.trim() === '' || isAgentName(link.trim()));
   if (isChain) return { chain: links.map((link) => link.trim()), disregardsAny };
   return { chain: text.split(QUOTED_SEPARATOR) };
 }
@@ -52,9 +52,33 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
+ * Whether a text is a name with digits or dots, such as `MJ12bot` or `archive.org_bot`. Its product
+ * token is what a user-agent line with it names: `MJ`, `archive`.
+ */
+export function isPublishedName(text: string): boolean {
+  const token = tokenPrefix(text);
+  if (token === '' || token.length === text.length || isBrowserWord(token)) return false;
+  for (let at = token.length; at < text.length; at++) {
+    if (!isNameCharacter(text, at)) return false;
+  }
+  return true;
+}
+
+/** Whether a text is a product token, `*`, or a name with digits or dots. */
+export function isAgentName(text: string): boolean {
+  return isProductToken(text) || isPublishedName(text);
+}
+
+/** The product token that decides for a link of a chain. Other texts stay as they are. */
+export function decidingToken(link: string): string {
+  const text = link.trim();
+  return isPublishedName(text) ? tokenPrefix(text) : text;
+}
+
+/**
  * Reads an agent: a product token, or a fallback chain as `A:B` or a list. `A:` is a crawler that
- * does not obey the groups of `*`. In the google profile any text is a token, as in
- * google/robotstxt.
+ * does not obey the groups of `*`. A name with digits or dots stands for its product token, and
+ * stays the agent's name. In the google profile any text is a token, as in google/robotstxt.
  *
  * @throws RobotsFilterError `usage` if a link of the chain is not a product token
  */
@@ -67,7 +91,7 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
       `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A:B' or ['A', 'B']`,
     );
   }
-  const links = profile === 'google' ? given : given.map((link) => link.trim());
+  const links = profile === 'google' ? given : given.map(decidingToken);
   if (links.length === 0) {
     throw new RobotsFilterError('usage', 'an agent needs at least one product token');
   }
@@ -86,7 +110,8 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
       `${JSON.stringify(agent)} names no crawler that could disregard *. Name one: "MyBot:"`,
     );
   }
-  const name = typeof agent === 'string' ? agent : links.join(QUOTED_SEPARATOR);
+  const name =
+    typeof agent === 'string' ? agent : given.map((link) => link.trim()).join(QUOTED_SEPARATOR);
   return { name, chain: links, disregardsAny };
 }
 
@@ -104,11 +129,15 @@ export function refuseSameAgents(agents: readonly Agent[]): void {
     known.set(key, name);
     if (other === undefined) continue;
     const first = JSON.stringify(other);
+    const reason =
+      lowerCaseAscii(other) === lowerCaseAscii(name)
+        ? 'capitals make no difference'
+        : `both are judged as ${chain.join(CHAIN_SEPARATOR)}`;
     throw new RobotsFilterError(
       'usage',
       other === name
         ? `the agent ${first} is named twice. Name it once`
-        : `${first} and ${JSON.stringify(name)} are the same agent: capitals make no difference. Name it once`,
+        : `${first} and ${JSON.stringify(name)} are the same agent: ${reason}. Name it once`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { CHAIN_SEPARATOR } from './agent.js';
+import { CHAIN_SEPARATOR, isPublishedName } from './agent.js';
 
 /**
  * What an operator says about robots.txt: that the crawler obeys it; that it does not; that it
@@ -80,9 +80,15 @@ export function agentsOfOperator(
   return sought === '' ? [] : agents.filter(({ operator }) => bareName(operator) === sought);
 }
 
+/** The name that `--agent` takes: the published one, `MJ12bot`, or the token if it has spaces. */
+export function agentName({ token, published = token }: KnownAgent): string {
+  return isPublishedName(published) ? published : token;
+}
+
 /** How `--agent` asks for a crawler: `GPTBot`, or `AdsBot-Google:`, which disregards `*`. */
-export function askedAs({ token, fallback }: KnownAgent): string {
-  return fallback === false ? `${token}${CHAIN_SEPARATOR}` : token;
+export function askedAs(agent: KnownAgent): string {
+  const name = agentName(agent);
+  return agent.fallback === false ? `${name}${CHAIN_SEPARATOR}` : name;
 }
 
 /** The letters and digits of a name, in lower case and without accents or a version. */

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Robots } from '../../src/judge/robots.js';
 import { isProductToken, parseAgent } from '../../src/protocol/agent.js';
 import { readAgentsFile } from '../../src/protocol/agents-file.js';
 import {
@@ -193,6 +194,50 @@ describe('a User-Agent header', () => {
       expect(refuse(browser)).toThrow('names no crawler. Use the product token');
     }
     expect(refuse('MyBot/1.0')).toThrow('use "MyBot"');
+  });
+});
+
+describe('a name with digits or dots', () => {
+  it('stands for its product token, and stays the name of the agent', () => {
+    for (const [name, chain, disregardsAny] of [
+      ['MJ12bot', ['MJ'], false],
+      ['archive.org_bot', ['archive'], false],
+      ['img2dataset:', ['img'], true],
+      ['AI2Bot:CCBot', ['AI', 'CCBot'], false],
+      ['A>B2', ['A', 'B'], false],
+    ] as const) {
+      expect(parseAgent(name, 'rfc9309')).toEqual({ name, chain, disregardsAny });
+    }
+    expect(parseAgent(['AI2Bot', ' b.c '], 'rfc9309')).toMatchObject({
+      name: 'AI2Bot>b.c',
+      chain: ['AI', 'b'],
+    });
+    // A text of its own, as in google/robotstxt.
+    expect(parseAgent('MJ12bot', 'google').chain).toEqual(['MJ12bot']);
+    for (const other of [
+      '2Bot',
+      '.a',
+      'a b2',
+      'a1/2',
+      'mozilla5',
+      'a1é',
+      'http://a.example/',
+      '*2',
+    ]) {
+      expect(() => parseAgent(other, 'rfc9309'), other).toThrow('is not a product token');
+    }
+  });
+
+  it('is judged like its token by the library', () => {
+    const robots = Robots.parse(
+      'User-agent: MJ12bot\nDisallow: /x\n\nUser-agent: *\nDisallow: /y\n',
+    );
+    for (const agent of ['MJ', 'mj12bot', ['MJ12bot'], 'MJ5']) {
+      expect(['/x', '/y'].map((url) => robots.verdict(url, agent).verdict)).toEqual([
+        'deny',
+        'allow',
+      ]);
+    }
   });
 });
 

@@ -30,7 +30,7 @@ describe('agents by name', () => {
     ['gpt bot', 'GPTBot'],
     ['ClaudeBot/1.0', 'ClaudeBot'],
     ['gpt bot/1.2', 'GPTBot'],
-    ['MJ12bot', 'MJ'],
+    ['mj 12 bot', 'MJ12bot'],
     ['Googlebot Image>Googlebot', 'Googlebot-Image:Googlebot'],
     ['Googlebot Image>Googlebot:', 'Googlebot-Image:Googlebot:'],
   ])('%s is taken as %s', async (name, token) => {
@@ -49,8 +49,59 @@ describe('agents by name', () => {
       return lines(text)[0]?.split(',') ?? [];
     };
     const [list, named] = [await header('@seo'), await header('@seo,Majestic/1.0 (MJ12bot)')];
-    expect(named).toEqual([...list.filter((token) => token !== 'MJ'), 'MJ']);
+    expect(list).toContain('MJ12bot');
+    const others = list.filter((name) => name !== 'MJ12bot');
+    expect(named).toEqual([...others, 'MJ12bot']);
     expect(await header('@seo,MJ12bot')).toEqual(named);
+    expect(await header('@seo,MJ')).toEqual([...others, 'MJ']);
+  });
+
+  it('with digits or dots are judged by their tokens, and shown by their names', async () => {
+    const place = workplace();
+    place.write(
+      'sites/a.example',
+      'User-agent: MJ12bot\nDisallow: /\n\nUser-agent: archive.org_bot\nDisallow: /x\n\nUser-agent: Own\nDisallow: /\n',
+    );
+    const names = ['MJ12bot', 'archive.org_bot', 'Own2.0:CCBot:'];
+    const common = ['--robots-dir', 'sites', '-a', names.join()];
+    const url = 'https://a.example/x\nhttps://a.example/y\n';
+    const note =
+      'judged by the product token, which has only letters, "-" and "_": MJ12bot as MJ, archive.org_bot as archive, Own2.0:CCBot as Own:CCBot\n';
+    const verdicts = ['deny,deny,deny', 'deny,allow,deny'];
+    const [plain, json, csv, google, twice] = await Promise.all([
+      place.run([...common, '--format', 'verdicts', '--output-header'], url),
+      place.run([...common, '--format', 'ndjson'], url),
+      place.run([...common, '--format', 'csv'], url),
+      place.run([...common, '--profile', 'google', '--format', 'verdicts', '--output-header'], url),
+      place.run([...common, '-a', 'mj'], url),
+    ]);
+    expect(lines(plain.text)).toEqual([names.join(), ...verdicts]);
+    for (const { stderr } of [plain, json, csv, google]) {
+      expect(stderr.split(note)).toHaveLength(2);
+    }
+    expect(Object.keys(JSON.parse(lines(json.text)[0] ?? '{}').verdicts)).toEqual(names);
+    expect(lines(csv.text)[0]).toBe(['url', ...names.map((name) => `verdict_${name}`)].join());
+    // There any text is a token, and no user-agent line could name these.
+    expect(lines(google.text)).toEqual(['MJ,archive,Own:CCBot:', ...verdicts]);
+    expect({ code: twice.code, text: twice.text }).toEqual({ code: 2, text: '' });
+    expect(twice.stderr).toContain('"MJ12bot" and "mj" are the same agent: both are judged as mj');
+
+    for (const profile of ['rfc9309', 'google']) {
+      const args = ['check', '--profile', profile, 'sites/a.example', 'MJ12bot', '/y'];
+      expect((await place.run(args)).text).toBe('deny\t/y\trule\t2\tDisallow: /\tMJ\n');
+    }
+    await place.run(['compile', '--robots-dir', 'sites', '-a', 'MJ12bot', '-o', 't']);
+    const [audit, inspect, other] = await Promise.all([
+      place.run('audit --table t -a MJ12bot'),
+      place.run('inspect t a.example -a MJ12bot'),
+      place.run('audit --table t -a archive.org_bot'),
+    ]);
+    expect(audit.text).toContain('MJ12bot');
+    expect(inspect.text).toContain('MJ12bot');
+    expect(other.code).toBe(2);
+    place.write('other/a.example', 'User-agent: MJ12bot\nAllow: /\n');
+    const diff = await place.run('diff sites other -a MJ12bot');
+    expect(diff.text).toContain('MJ12bot');
   });
 
   it('that disregard "*" are judged so in a list, and a note says so of their tokens', async () => {
@@ -106,7 +157,7 @@ describe('agents by name', () => {
       [...args, '--agents-file', 'robots.json', '-a', '@ai-training'],
       'https://example.com/\n',
     );
-    expect(lines(text)[0]).toBe('GPTBot,CC');
+    expect(lines(text)[0]).toBe('GPTBot,CC2Bot');
     expect(stderr.split('names were left out: without a product token (1)\n')).toHaveLength(2);
     const agents = await place.run('agents --agents-file robots.json');
     expect(agents.stderr).toContain('names were left out: without a product token (1)\n');

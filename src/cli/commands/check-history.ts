@@ -9,7 +9,7 @@ import { hasHistories } from '../../judge/table-memory.js';
 import type { Judgement } from '../../kernel/session.js';
 import { type Authority, authorityOfUrl } from '../../protocol/authority.js';
 import { answersFor, type TableAuthority } from '../../view/table-content.js';
-import { type NamedAgentOptions, noteUnnamedInTable, parseAgents } from '../agents.js';
+import { type NamedAgentOptions, noteUnnamedInTable, parseNamedAgent } from '../agents.js';
 import { type Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
 import type { ProfileOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
@@ -63,11 +63,13 @@ export async function checkHistory(
     throw usageError(`${path} has no histories. Compile it with --history, or leave --history out`);
   }
   checkProfile(table.profile, path, options.profile);
-  const [parsed] = parseAgents([agent], table.profile);
-  if (parsed !== undefined) memory.view.checkAgent(parsed);
-  await noteUnnamedInTable(memory, parseAgents([agent], table.profile), options, diagnostics);
+  const parsed = parseNamedAgent(agent, table.profile);
+  memory.view.checkAgent(parsed);
+  await noteUnnamedInTable(memory, [parsed], options, diagnostics);
   const out = new TextBatches();
-  const periods = asked.flatMap(({ url, authority }) => periodsOf(table, agent, url, authority));
+  const periods = asked.flatMap(({ url, authority }) =>
+    periodsOf(table, parsed.name, url, authority),
+  );
   if (options.json === true) for (const period of periods) out.add(`${jsonOf(period)}\n`);
   else if (isForPeople()) {
     for (const line of new RecordColumns().lines(periods.map(columnsOf))) out.add(`${line}\n`);

@@ -9,7 +9,6 @@ import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { Robots, recordsSaidTo } from '../../judge/robots.js';
 import type { Judgement } from '../../kernel/session.js';
-import { parseAgent } from '../../protocol/agent.js';
 import { parseRobots } from '../../protocol/parse.js';
 import type { RobotsFile } from '../../protocol/robots-file.js';
 import type { Profile } from '../../protocol/verdict.js';
@@ -17,6 +16,7 @@ import {
   collectAgents,
   type NamedAgentOptions,
   noteUnnamedAgents,
+  parseNamedAgent,
   withNamedAgents,
 } from '../agents.js';
 import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
@@ -66,7 +66,7 @@ export async function check(
     const { checkHistory } = await import('./check-history.js');
     return checkHistory(file, agent, urls, options, diagnostics);
   }
-  const parsed = parseAgent(agent, profile);
+  const parsed = parseNamedAgent(agent, profile);
   await refuseFilesByHost(file, asked, urls);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
@@ -98,7 +98,9 @@ export async function check(
     await noteUnnamedAgents([parsed], named, options, diagnostics, `${name} has no group`);
   }
   const json =
-    options.json === true ? jsonLines(parseRobots(body, parseOptions), agent, profile) : undefined;
+    options.json === true
+      ? jsonLines(parseRobots(body, parseOptions), parsed.name, profile)
+      : undefined;
   let code = SUCCESS;
   const out = new TextBatches();
   const rows: string[][] = [];
@@ -115,7 +117,7 @@ export async function check(
       noteBareUrl(url, { file, asked, diagnostics });
     }
     const judged = isPath ? `/${url.trimStart()}` : url;
-    const judgement = robots.verdict(judged, agent);
+    const judgement = robots.verdict(judged, parsed.name);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
     const columns = columnsOf(url, judgement);
     if (aligns) rows.push(columns);

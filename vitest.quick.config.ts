@@ -16,7 +16,7 @@ const LEFT_OUT = [
   'fetch/{broken,encodings,odd-answers,politeness,store-crash}.test.ts',
   'files/{gzip,zstd}.test.ts',
   'fuzz/**',
-  'history/sizes.test.ts',
+  'history/{fetched,sizes}.test.ts',
   'inspect/{reach,table-diff}.test.ts',
   'inspect/verify/**',
   'kernel/{hosts,json,product-tokens,scratch}.test.ts',

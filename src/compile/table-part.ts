@@ -143,8 +143,10 @@ export class PartBuilder {
     const sources = this.#sources;
     sources.split(displaySource(details.source), authority.host);
     const bytes = details.compiledFrom ?? body.length;
-    this.#files++;
-    this.#bytes += bytes;
+    if (details.isAgain !== true) {
+      this.#files++;
+      this.#bytes += bytes;
+    }
     const key = this.#keep(authorityKey(authority));
     if (sources.template !== this.#template) {
       this.#templateWords = this.#keep(sources.template);

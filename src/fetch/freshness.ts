@@ -3,7 +3,12 @@
 import CachePolicy from 'http-cache-semantics';
 import { formatAuthority } from '../protocol/authority.js';
 import { DAY } from '../protocol/verdict.js';
-import { type FetchState, failedDays, type LastSuccess } from '../sources/fetch-state.js';
+import {
+  type FetchState,
+  failedDays,
+  isSameFinding,
+  type LastSuccess,
+} from '../sources/fetch-state.js';
 import type { FetchResult, StoredCopy } from './result.js';
 
 /** Headers of a message and its body that a 304 does not update (RFC 9111 section 3.2). */
@@ -189,6 +194,7 @@ export function nextState(
     chain: result.chain.map(shortened),
     requestedAt: result.requestedAt,
     respondedAt,
+    since: respondedAt,
     freshUntil: unreachable
       ? since + Math.max(UNREACHABLE_HOLD, retryAfter ?? 0)
       : freshUntil(result.policy, respondedAt, now, maxAge),
@@ -207,7 +213,12 @@ export function nextState(
           : undefined,
     discarded: accessResult === 'unavailable' ? (kept?.sha256 ?? before?.discarded) : undefined,
   };
-  return { ...next, failedOn: failedDays(next) };
+  const whole = { ...next, failedOn: failedDays(next) };
+  if (before === undefined || !isSameFinding(before, whole)) return whole;
+  const first = Math.min(before.since, respondedAt);
+  const copy = whole.lastSuccess;
+  const isFound = copy !== undefined && accessResult === 'successful';
+  return { ...whole, since: first, lastSuccess: isFound ? { ...copy, since: first } : copy };
 }
 
 function lastSuccess(
@@ -217,6 +228,7 @@ function lastSuccess(
 ): LastSuccess | undefined {
   const { respondedAt, headers, policy, body } = result;
   const validation = {
+    since: respondedAt,
     validatedAt: respondedAt,
     headers: keptHeaders(headers),
     policy: keptPolicy(policy),

@@ -10,6 +10,7 @@ import {
   closeSync,
   fdatasync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -20,6 +21,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { begun, finished } from '../files/replacement.js';
+import { makeDirectory } from '../files/system-error.js';
 import { isRunning, MACHINE } from './lock.js';
 
 const dataSync = promisify(fdatasync);
@@ -83,6 +85,37 @@ export async function replaceInOrder(
 }
 
 /**
+ * Creates a directory with files, all at once: a reader sees none of it or all. If the directory is
+ * there, it stays as it is.
+ *
+ * @param parent is created if it is not there
+ */
+export async function createWhole(
+  parent: string,
+  name: string,
+  files: readonly Omit<Replacement, 'temporaryName'>[],
+): Promise<void> {
+  makeDirectory(parent);
+  removeLeftovers(parent);
+  const target = join(parent, name);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return;
+  const path = join(parent, temporaryName('robots'));
+  begun(path);
+  try {
+    mkdirSync(path);
+    await replaceInOrder(
+      path,
+      files.map((file) => ({ ...file, temporaryName: temporaryName(file.name) })),
+    );
+    renameSync(path, target);
+    finished(path);
+  } catch (error) {
+    remove(path);
+    throw error;
+  }
+}
+
+/**
  * Only the sync uses Node's thread pool. Its four threads wait for disks when many files are
  * written, and every other call would have to wait for them.
  */
@@ -115,7 +148,7 @@ function refuseDirectory(target: string): void {
 }
 
 function remove(path: string): void {
-  rmSync(path, { force: true });
+  rmSync(path, { recursive: true, force: true });
   finished(path);
 }
 
@@ -128,11 +161,12 @@ function open(path: string): number {
   }
 }
 
-/** Deletes the temporary files of killed runs from the directory of an authority. */
+/** Deletes the temporary files and directories of killed runs from a directory. */
 export function removeLeftovers(directory: string): void {
   for (const name of readdirSync(directory)) {
+    if (!isLeftover(directory, name)) continue;
     // Another run may have deleted it already.
-    if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
+    rmSync(join(directory, name), { recursive: true, force: true });
   }
 }
 

@@ -11,17 +11,18 @@ import {
   type FetchState,
   formatFetchState,
   isOfTheFuture,
+  isSameFinding,
   type LastSuccess,
   LONGEST_FETCH_STATE,
   parseFetchState,
 } from '../sources/fetch-state.js';
 import { exists } from '../sources/file.js';
-import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../sources/item.js';
+import { authorityOfName, HISTORY, nameOfAuthority, ROBOTS_TXT } from '../sources/item.js';
 import { isExhaustion } from './answer.js';
 import { nextState } from './freshness.js';
 import { RANGES } from './limits.js';
 import type { FetchAuthority, FetchResult, StoredCopy } from './result.js';
-import { removeLeftovers, replaceInOrder, temporaryName } from './store-files.js';
+import { createWhole, removeLeftovers, replaceInOrder, temporaryName } from './store-files.js';
 
 interface StoreOptions {
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
@@ -37,6 +38,8 @@ interface StoreOptions {
   readonly maxBytes?: number | undefined;
   /** Whether private addresses are allowed: states of refused addresses are then stale. */
   readonly allowPrivate?: boolean | undefined;
+  /** Whether a finding that is replaced by another one is kept. Default false. */
+  readonly history?: boolean | undefined;
 }
 
 /** The contents of the store for an authority. */
@@ -61,6 +64,12 @@ const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
  * digest, so that the next run can complete the deletion. The next write to a directory deletes the
  * temporary files of killed runs.
  *
+ * With `history` the files of a finding are kept before another finding replaces them, in the
+ * directory `history/TIME-DIGEST` beside them. TIME is that of the first answer with the finding,
+ * to the millisecond, or that of the file if somebody edited it. DIGEST tells two findings of one
+ * moment apart. The directory appears whole. If a run is killed after that, the finding stands
+ * twice, which is the same as once.
+ *
  * One run at a time writes to a store, because it holds the lock (`lock.ts`).
  */
 export class Store {
@@ -70,15 +79,17 @@ export class Store {
   readonly #unreachableAfter: number | undefined;
   readonly #maxBytes: number;
   readonly #allowPrivate: boolean;
+  readonly #history: boolean;
 
   private constructor(path: string, options: StoreOptions) {
-    const { now, maxAge, unreachableAfter, maxBytes, allowPrivate } = options;
+    const { now, maxAge, unreachableAfter, maxBytes, allowPrivate, history } = options;
     this.path = path;
     this.#now = now ?? Date.now;
     this.#maxAge = maxAge ?? RANGES.maxAge.standard;
     this.#unreachableAfter = unreachableAfter;
     this.#maxBytes = maxBytes ?? 0;
     this.#allowPrivate = allowPrivate ?? false;
+    this.#history = history ?? false;
   }
 
   /**
@@ -180,6 +191,8 @@ export class Store {
       unreachableAfter: this.#unreachableAfter,
     });
     this.#makeDirectory(directory, join(this.path, result.authority.scheme));
+    const isOther = before === undefined || !isSameFinding(before, state);
+    if (this.#history && isOther) await keepFinding(directory, result.authority);
     try {
       removeLeftovers(directory);
       const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
@@ -253,6 +266,56 @@ async function readState(
     if (code !== '') return undefined;
     throw error;
   }
+}
+
+/**
+ * Keeps the files of an authority as they are, whatever they hold: somebody may have edited them.
+ *
+ * @throws StoreFault if they cannot be kept
+ * @throws RobotsFilterError `output` if nothing can be written any more
+ */
+async function keepFinding(directory: string, authority: FetchAuthority): Promise<void> {
+  const history = join(directory, HISTORY);
+  try {
+    const robots = await contentsOf(join(directory, ROBOTS_TXT));
+    const bytes = await contentsOf(join(directory, FETCH_STATE), LONGEST_FETCH_STATE);
+    const state = bytes && parseFetchState(bytes, authority);
+    // A state that means a missing robots.txt, or that cannot be read, tells nothing without it.
+    const isTelling = typeof state === 'object' && state.accessResult !== 'successful';
+    if (robots === undefined && !isTelling) return;
+    const isStored =
+      typeof state === 'object' &&
+      (robots === undefined || sha256(robots) === (state.lastSuccess?.sha256 ?? sha256(robots)));
+    // Of any other robots.txt only the file system knows how long it has been there.
+    const since = isStored ? state.since : (await stat(join(directory, ROBOTS_TXT))).mtimeMs;
+    const files = [
+      ...(robots === undefined ? [] : [{ name: ROBOTS_TXT, bytes: robots }]),
+      ...(bytes === undefined ? [] : [{ name: FETCH_STATE, bytes }]),
+    ];
+    await createWhole(history, `${digitsOf(since)}-${digestOfAll(files).slice(0, 8)}`, files);
+  } catch (error) {
+    if (concernsOneAuthority(error)) throw unkept(history, error);
+    throw unwritable(history, error);
+  }
+}
+
+/** The digits of a time, from the year to the millisecond. */
+function digitsOf(time: number): string {
+  const date = new Date(time);
+  const digits = (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString().split('');
+  return digits.filter((digit) => digit >= '0' && digit <= '9').join('');
+}
+
+function digestOfAll(files: readonly { readonly name: string; readonly bytes: Uint8Array }[]) {
+  const hash = createHash('sha256');
+  for (const { name, bytes } of files) hash.update(name).update(bytes);
+  return hash.digest('hex');
+}
+
+/** The bytes of a file; `undefined` if there is none, or one that is too long. */
+async function contentsOf(path: string, most = Infinity): Promise<Buffer | undefined> {
+  const status = await stat(path).catch(() => undefined);
+  return status?.isFile() === true && status.size <= most ? readFile(path) : undefined;
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -21,7 +21,10 @@ export interface CompileTableOptions {
   readonly history?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
-  /** Findings of `fetch` older than RFC 9309 section 2.4 allows: `use` (default) or `unknown`. */
+  /**
+   * Findings of `fetch` older than RFC 9309 section 2.4 allows: `use` (default) or `unknown`. In a
+   * history each counts for its own time, and `stale` is refused.
+   */
   readonly stale?: 'use' | 'unknown' | undefined;
   /** Captures of WARC files after this moment do not count. Default: all count. */
   readonly asOf?: Date | undefined;
@@ -67,6 +70,12 @@ export async function compileTable(
     throw new RobotsFilterError('usage', `the source is ${shownValue(sources)}. ${remedy}`);
   }
   if (options.threads !== undefined) wholeNumber('threads', options.threads, MAX_THREADS);
+  if (options.history === true && options.stale !== undefined) {
+    throw new RobotsFilterError(
+      'usage',
+      'stale has no effect on a history, in which each robots.txt counts for its own time. Leave it out',
+    );
+  }
   // Loaded on demand, because most programs open tables, and the readers of sources are large.
   const { compileCache } = await import('../pipeline/compile/compile-cache.js');
   const { layout } = await compileCache(paths, {

@@ -7,15 +7,23 @@
 import { HYPHEN, UNDERSCORE, UPPER_A, UPPER_Z } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { ARC_ADVICE } from '../files/unsupported-formats.js';
-import { timeOf } from '../kernel/times.js';
+import { fitsTable, timeOf } from '../kernel/times.js';
 import type { Authority } from '../protocol/authority.js';
 import { isArchiveName } from './archives.js';
-import { bodyLimit, type CacheOptions, type EntryEvent, type WarningEvent } from './entry.js';
 import {
+  bodyLimit,
+  type CacheEntry,
+  type CacheOptions,
+  type EntryEvent,
+  type WarningEvent,
+} from './entry.js';
+import {
+  type Copy,
   FETCH_STATE,
   type FetchOutcome,
   type FetchReading,
   type FetchState,
+  findingsOf,
   isLongUnreachable,
   type LastSuccess,
   LONGEST_FETCH_STATE,
@@ -23,11 +31,13 @@ import {
   parseFetchState,
 } from './fetch-state.js';
 import {
+  close,
   decodeName,
   displayName,
   exists,
   type FileAccess,
   type FilePath,
+  openFile,
   readFileBody,
   type Skip,
   skipOf,
@@ -37,6 +47,9 @@ import {
   authorityOfName,
   byteNamesIn,
   type EntryItem,
+  HISTORY,
+  type HostContent,
+  type HostDirectory,
   type Item,
   isIgnored,
   itemOf,
@@ -45,6 +58,7 @@ import {
   type LongItem,
   type Nested,
   NO_FILE,
+  type Past,
   type PendingEntry,
   type Place,
   type PlaceNames,
@@ -142,7 +156,9 @@ async function directoryItem(
   const authority = authorityOfName(name, place.scheme);
   if (authority === undefined) return skipped(displayPath, 'not-a-host', NOT_A_HOST);
   if (authority.port === 0) return skipped(displayPath, 'not-a-host', PORT_0);
-  return readHostDirectory({ path, displayPath, authority, prefix, date: place.date }, context);
+  const directory = { path, displayPath, authority, prefix, date: place.date };
+  const item = await readHostDirectory(directory, context);
+  return context.options.needsDates === true ? { kind: 'host', directory, item } : item;
 }
 
 /** Reads a robots.txt that is too long to be read together with others. */
@@ -153,7 +169,7 @@ async function readLong(
   const limit = bodyLimit(options.maxBodyBytes);
   const body = await readFileBody(path, access, limit, limit);
   if (body.kind === 'body') {
-    const item = itemOfBody(body.bytes, displayPath, pending);
+    const item = itemOfBody(body, displayPath, pending);
     return item.kind === 'entry' ? item : skipEvent(item.displayPath, item.skip);
   }
   return skipEvent(
@@ -162,13 +178,38 @@ async function readLong(
   );
 }
 
-function* entryEvents({
-  entry,
-  displayPath = '',
-  notice,
-}: EntryItem): Generator<EntryEvent | WarningEvent> {
+function* entryEvents(
+  { entry, displayPath = '', notice, past }: EntryItem,
+  { fetchReading = {} }: CacheOptions,
+): Generator<EntryEvent | WarningEvent> {
   if (notice !== undefined) yield skipEvent(displayPath, notice);
-  yield { kind: 'entry', entry };
+  if (past === undefined) yield { kind: 'entry', entry };
+  else yield* pastEntries(entry, past, past.copy, fetchReading);
+}
+
+/** The entries of each finding of a state: of its first time, and again of its last. */
+function* pastEntries(
+  entry: CacheEntry,
+  { state, prefix }: Past,
+  copy: Copy,
+  reading: FetchReading,
+): Generator<EntryEvent> {
+  for (const { access, since, confirmed } of findingsOf(state, copy, reading)) {
+    const source = `${prefix}${access === 'successful' ? ROBOTS_TXT : FETCH_STATE}`;
+    // A state that was written by hand has no time: its directory may.
+    const last = fitsTable(confirmed) ? confirmed : (entry.date ?? 0);
+    const dates = fitsTable(since) && secondOf(since) < secondOf(last) ? [since, last] : [last];
+    for (const [index, respondedAt] of dates.entries()) {
+      // Whether a finding is stale now does not matter: it counts for its own time.
+      const fetched = { access, stale: false, respondedAt };
+      const known = index === 0 ? {} : { known: { isAgain: true } };
+      yield { kind: 'entry', entry: { ...entry, source, fetched, ...known } };
+    }
+  }
+}
+
+function secondOf(time: number): number {
+  return Math.floor(time / SECOND);
 }
 
 /** The parts of the directory of a scheme or a date. */
@@ -206,23 +247,71 @@ export class DirectoryReader {
     const context = { access: { ...access, concurrent }, options: this.#options };
     for (const item of await this.#itemsOf(names, place, context)) {
       switch (item.kind) {
-        case 'entry':
-          yield* entryEvents(item);
-          break;
         case 'records':
         case 'place':
           yield item;
           break;
-        case 'long': {
-          const read = await readLong(item, context);
-          if (read.kind === 'entry') yield* entryEvents(read);
-          else yield read;
+        case 'host':
+          yield* this.#versions(item.directory, context);
+          yield* this.#content(item.item, context);
           break;
-        }
-        case 'skipped':
-          yield skipEvent(item.displayPath, item.skip);
-          break;
+        default:
+          yield* this.#content(item, context);
       }
+    }
+  }
+
+  async *#content(
+    item: HostContent,
+    context: ReadContext,
+  ): AsyncGenerator<EntryEvent | WarningEvent> {
+    switch (item.kind) {
+      case 'entry':
+        yield* entryEvents(item, this.#options);
+        break;
+      case 'long': {
+        const read = await readLong(item, context);
+        if (read.kind === 'entry') yield* entryEvents(read, this.#options);
+        else if (item.instead !== undefined) yield* entryEvents(item.instead, this.#options);
+        else yield read;
+        break;
+      }
+      case 'skipped':
+        yield skipEvent(item.displayPath, item.skip);
+        break;
+    }
+  }
+
+  /**
+   * The versions that the directory of a host keeps, in the order of their names. A few are in
+   * memory at a time: there may be thousands.
+   */
+  async *#versions(
+    host: HostDirectory,
+    context: ReadContext,
+  ): AsyncGenerator<EntryEvent | WarningEvent> {
+    const path = join(host.path, HISTORY);
+    if (!exists(path)) return;
+    const displayPath = `${host.displayPath}/${HISTORY}`;
+    const prefix = `${host.prefix}${HISTORY}/`;
+    const opened = await openDirectory(path, context.access);
+    if (opened.kind === 'missing') return;
+    if (opened.kind === 'skip') {
+      yield skipEvent(displayPath, opened);
+      return;
+    }
+    let names: string[];
+    try {
+      names = await byteNamesIn(opened.path);
+    } catch (error) {
+      yield skipEvent(displayPath, skipOf(error));
+      return;
+    }
+    const all = { ...host, path: opened.path, displayPath, prefix };
+    for (let start = 0; start < names.length; start += VERSIONS_AT_A_TIME) {
+      const some = names.slice(start, start + VERSIONS_AT_A_TIME);
+      const items = await Promise.all(some.map((name) => readVersion(name, all, context)));
+      for (const item of items) yield* this.#content(item, context);
     }
   }
 
@@ -245,23 +334,62 @@ export class DirectoryReader {
 const NO_COPY =
   'The robots.txt that robots.json describes is missing; skipped. Fetch it again, or delete the directory.';
 
-/** A directory that is named for a host. */
-interface HostDirectory {
-  readonly path: FilePath;
-  /** The path for messages. */
-  readonly displayPath: string;
-  readonly authority: Authority;
-  /** The beginning of the sources of its entries: `https/example.com/`. */
-  readonly prefix: string;
-  /** The date of its place. */
-  readonly date: number | undefined;
+const NO_DIRECTORY = 'A file, not a directory of earlier versions; skipped.';
+const NO_NAME = 'The name is not UTF-8; skipped.';
+
+/** Number of versions of a host that are read together. */
+const VERSIONS_AT_A_TIME = 64;
+
+/** Digits of a time at the beginning of the name of a version, to the second. */
+const TIME_DIGITS = 14;
+
+const SECOND = 1000;
+
+/** Finds a directory behind a path, which may be a link to one. */
+async function openDirectory(
+  path: FilePath,
+  access: FileAccess,
+): Promise<{ kind: 'directory'; path: FilePath } | { kind: 'missing' } | Skip> {
+  const opened = await openFile(path, access);
+  if (opened.kind !== 'file') return opened;
+  close(opened.descriptor);
+  return { kind: 'skip', code: 'not-a-file', message: NO_DIRECTORY };
+}
+
+/**
+ * Reads a version of a host: `history/20261128053800123-0f3a9c51/`, or `history/2024-05-01/`.
+ *
+ * @param listed a name of `byteNamesIn`
+ * @param all the directory of the versions
+ */
+async function readVersion(
+  listed: string,
+  all: HostDirectory,
+  context: ReadContext,
+): Promise<HostContent> {
+  const isDirectory = listed.endsWith('/');
+  const byteName = isDirectory ? listed.slice(0, -1) : listed;
+  if (isIgnored(byteName)) return { kind: 'ignored' };
+  const displayPath = `${all.displayPath}/${displayName(byteName)}`;
+  const name = decodeName(byteName);
+  if (name === undefined) return skipped(displayPath, 'unreadable', NO_NAME);
+  const path = join(all.path, name);
+  const opened = isDirectory
+    ? ({ kind: 'directory', path } as const)
+    : await openDirectory(path, context.access);
+  if (opened.kind === 'missing') return skipped(displayPath, 'unreadable', VANISHED);
+  if (opened.kind === 'skip') return { kind: 'skipped', displayPath, skip: opened };
+  // Needed of a robots.txt that is not the one of its state, or that has none.
+  const date = timeOf(name) ?? timeOf(name.slice(0, TIME_DIGITS));
+  const prefix = `${all.prefix}${name}/`;
+  return readHostDirectory({ ...all, path: opened.path, displayPath, prefix, date }, context);
 }
 
 /** Reads the robots.txt of a host, the state of its last fetch, or both. */
 async function readHostDirectory(
   { path, displayPath, authority, prefix, date }: HostDirectory,
   { access, options }: ReadContext,
-): Promise<Item> {
+): Promise<HostContent> {
   // The state is read first: a fetch replaces it last, so a new state never meets an old
   // robots.txt.
   const read = await readFetchState(path, access, authority);
@@ -272,20 +400,37 @@ async function readHostDirectory(
   const state = read?.state;
   const reading = options.fetchReading ?? {};
   const withoutCopy = state && outcomeOf(state, false, reading);
-  if (withoutCopy !== undefined && !isCopyUsed(state, reading)) {
-    return fetchedItem(authority, prefix, withoutCopy);
-  }
+  const isUsed = isCopyUsed(state, reading);
+  const limit = bodyLimit(options.maxBodyBytes);
+  const past =
+    options.needsDates === true && state !== undefined ? { state, prefix, limit } : undefined;
+  const fetchedItem = (fetched: FetchOutcome): EntryItem => {
+    const body = new Uint8Array(0);
+    const source = `${prefix}${FETCH_STATE}`;
+    return {
+      kind: 'entry',
+      entry: { authority, body, source, status: undefined, date, fetched },
+      ...(past === undefined ? {} : { past: { ...past, copy: { kind: 'none' } } }),
+    };
+  };
+  // A history has the last good copy of an unreachable host, too.
+  const isWanted = isUsed || (past !== undefined && state?.accessResult === 'unreachable');
+  if (withoutCopy !== undefined && !isWanted) return fetchedItem(withoutCopy);
 
   const robotsPath = join(path, ROBOTS_TXT);
   const robotsDisplayPath = `${displayPath}/${ROBOTS_TXT}`;
-  const body = await readFileBody(robotsPath, access, bodyLimit(options.maxBodyBytes), SHORT_BODY);
+  const body = await readFileBody(robotsPath, access, limit, SHORT_BODY);
   if (body.kind === 'missing') {
-    if (withoutCopy === undefined) return emptyItem(path, displayPath);
+    if (withoutCopy === undefined) return emptyItem(path, displayPath, options);
     return withoutCopy.access === 'successful'
       ? skipped(displayPath, 'no-robots-txt', NO_COPY)
-      : fetchedItem(authority, prefix, withoutCopy);
+      : fetchedItem(withoutCopy);
   }
-  if (body.kind === 'directory') return skipped(robotsDisplayPath, 'not-a-file', NO_FILE);
+  // Without it the copy would not count, so it matters to nobody that it cannot be read.
+  const instead = withoutCopy === undefined || isUsed ? undefined : fetchedItem(withoutCopy);
+  if (body.kind === 'directory') {
+    return instead ?? skipped(robotsDisplayPath, 'not-a-file', NO_FILE);
+  }
   const entry = { authority, source: `${prefix}${ROBOTS_TXT}`, status: undefined, date };
   const pending: PendingEntry =
     state === undefined
@@ -294,12 +439,19 @@ async function readHostDirectory(
           entry: { ...entry, fetched: outcomeOf(state, true, reading) },
           sha256: state.lastSuccess?.sha256,
           truncatedAt: truncatedAt(state.lastSuccess, options.maxBodyBytes),
+          ...(past === undefined ? {} : { past }),
         };
-  return itemOf(body, robotsPath, robotsDisplayPath, pending);
+  const item = itemOf(body, robotsPath, robotsDisplayPath, pending);
+  if (instead === undefined || item.kind === 'entry') return item;
+  return item.kind === 'long' ? { ...item, instead } : instead;
 }
 
 /** The item for the directory of a host without a robots.txt and without a fetch state. */
-async function emptyItem(path: FilePath, displayPath: string): Promise<Item> {
+async function emptyItem(
+  path: FilePath,
+  displayPath: string,
+  { needsDates = false }: CacheOptions,
+): Promise<HostContent> {
   let names: string[];
   try {
     names = await byteNamesIn(path);
@@ -308,7 +460,11 @@ async function emptyItem(path: FilePath, displayPath: string): Promise<Item> {
   }
   // A directory of hidden files is ignored, like the files.
   if (names.length > 0 && names.every(isIgnored)) return { kind: 'ignored' };
-  const directory = names.find((name) => name.endsWith('/') && !isIgnored(name));
+  const hasVersions = names.includes(`${HISTORY}/`);
+  if (hasVersions && needsDates) return { kind: 'ignored' };
+  const directory = names.find(
+    (name) => name.endsWith('/') && !isIgnored(name) && name !== `${HISTORY}/`,
+  );
   if (directory !== undefined) {
     const message = `Directories such as ${displayName(directory)} are nested deeper than HOST/robots.txt or SCHEME/HOST/robots.txt; skipped.`;
     return skipped(displayPath, 'too-deep', message);
@@ -335,18 +491,6 @@ function isCopyUsed(state: FetchState | undefined, { unreachableAfter }: FetchRe
     state.accessResult === 'successful' ||
     isLongUnreachable(state, unreachableAfter)
   );
-}
-
-/** The entry of a host whose fetch state alone decides. */
-function fetchedItem(authority: Authority, prefix: string, fetched: FetchOutcome): Item {
-  const entry = {
-    authority,
-    body: new Uint8Array(0),
-    source: `${prefix}${FETCH_STATE}`,
-    status: undefined,
-    fetched,
-  };
-  return { kind: 'entry', entry };
 }
 
 /** Reads the robots.json in the directory of a host; `undefined` if there is none. */

@@ -23,8 +23,8 @@ export interface CacheEntry {
   readonly date?: number | undefined;
   /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
   readonly fetched?: FetchOutcome;
-  /** What a table says of an entry of its own. Overrides `status`. */
-  readonly known?: Pick<VersionDetails, 'access' | 'compiledFrom'>;
+  /** What else is known of a version. Overrides `status` and `fetched`. */
+  readonly known?: Pick<VersionDetails, 'access' | 'compiledFrom' | 'isAgain'>;
 }
 
 /**

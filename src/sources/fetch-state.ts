@@ -25,6 +25,8 @@ import {
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were requested; the last one is "finalUrl"
  *     "requestedAt", "respondedAt"     without "respondedAt" the state is stale
+ *     "since"             the first answer in a row with this finding: with the same robots.txt, or
+ *                         none for the same reason
  *     "freshUntil"        no request is made before this time
  *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
  *                         (RFC 9309 section 2.4)
@@ -33,7 +35,8 @@ import {
  *     "failedOn"          if unreachable: the last days (UTC) with failed attempts, at most ten
  *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
  *                         (RFC 9309 section 2.3.1.4)
- *     "lastSuccess"       the last good robots.txt: its response, "sha256" and length ("bytes")
+ *     "lastSuccess"       the last good robots.txt: its response, "sha256", length ("bytes") and
+ *                         its own "since"
  *     "discarded"         digest of a robots.txt that no longer counts and must be deleted
  *
  * If robots.txt differs from "sha256", somebody has edited the file, or a run was killed between
@@ -61,6 +64,8 @@ export interface LastSuccess {
   readonly status: number | undefined;
   readonly finalUrl: string;
   readonly receivedAt: number;
+  /** The first answer in a row with this robots.txt. Later ones sent it again, or confirmed it. */
+  readonly since: number;
   /** Time at which the server last sent or confirmed the robots.txt. */
   readonly validatedAt: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -77,6 +82,8 @@ export interface FetchState {
   readonly chain: readonly string[];
   readonly requestedAt: number;
   readonly respondedAt: number;
+  /** The first answer in a row with this finding. */
+  readonly since: number;
   /** Time before which no request is made; 0 if unknown. */
   readonly freshUntil: number;
   /** Time from which on the finding is stale; Infinity if unknown. */
@@ -126,6 +133,7 @@ function lastSuccessOf(value: unknown): LastSuccess | undefined {
     status: numberOf(value.status),
     finalUrl: textOf(value.finalUrl) ?? '',
     receivedAt,
+    since: timeOf(value.since) ?? receivedAt,
     validatedAt: timeOf(value.validatedAt) ?? receivedAt,
     headers: headersOf(value.headers),
     policy: isObject(value.policy) ? value.policy : undefined,
@@ -163,9 +171,15 @@ export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState
   }
   const { error } = value;
   const respondedAt = timeOf(value.respondedAt) ?? 0;
+  const accessResult = isAccessResult(told) ? told : accessResultOf(status);
+  const unreachableSince = timeOf(value.unreachableSince);
+  const lastSuccess = lastSuccessOf(value.lastSuccess);
+  // Until November 2026 there was no "since".
+  const firsts = { successful: lastSuccess?.since, unreachable: unreachableSince };
+  const first = accessResult === 'unavailable' ? undefined : firsts[accessResult];
   return {
     authority: textOf(value.authority) ?? '',
-    accessResult: isAccessResult(told) ? told : accessResultOf(status),
+    accessResult,
     status,
     error: isObject(error)
       ? { code: textOf(error.code) ?? '', message: textOf(error.message) ?? '' }
@@ -173,13 +187,14 @@ export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState
     chain: textsOf(value.chain),
     requestedAt: timeOf(value.requestedAt) ?? respondedAt,
     respondedAt,
+    since: timeOf(value.since) ?? first ?? respondedAt,
     freshUntil: timeOf(value.freshUntil) ?? 0,
     usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
     headers: headersOf(value.headers),
-    unreachableSince: timeOf(value.unreachableSince),
+    unreachableSince,
     failedOn: textsOf(value.failedOn).flatMap((day) => dayOf(timeOf(day)) ?? []),
     unreachableAfter: numberOf(value.unreachableAfter),
-    lastSuccess: lastSuccessOf(value.lastSuccess),
+    lastSuccess,
     discarded: textOf(value.discarded),
   };
 }
@@ -212,6 +227,7 @@ export function formatFetchState(state: FetchState): string {
     chain: state.chain,
     requestedAt: isoTime(state.requestedAt),
     respondedAt: isoTime(state.respondedAt),
+    since: isoTime(state.since),
     freshUntil: isoTime(state.freshUntil),
     usableUntil: isoTime(state.usableUntil),
     headers: state.headers,
@@ -221,6 +237,7 @@ export function formatFetchState(state: FetchState): string {
     lastSuccess: lastSuccess && {
       ...lastSuccess,
       receivedAt: isoTime(lastSuccess.receivedAt),
+      since: isoTime(lastSuccess.since),
       validatedAt: isoTime(lastSuccess.validatedAt),
     },
     discarded: state.discarded,
@@ -276,6 +293,71 @@ export function outcomeOf(
     return { access: accessResult, stale, respondedAt };
   }
   return { access: hasCopy ? 'successful' : 'unavailable', stale, respondedAt };
+}
+
+/** The robots.txt beside a state: as the fetch stored it, missing, or another one since a time. */
+export type Copy =
+  | { readonly kind: 'intact' | 'none' }
+  | { readonly kind: 'edited'; readonly since: number };
+
+/** What a crawler with a store used from a time on. Times are in milliseconds since 1970. */
+export interface DatedFinding {
+  /** If it is successful, the robots.txt beside the state counts. */
+  readonly access: AccessResult;
+  readonly since: number;
+  /** When it was found for the last time; not before `since`. */
+  readonly confirmed: number;
+}
+
+/**
+ * Returns everything that a state tells about the past, by rising time. The state of an unreachable
+ * authority also tells when its last good copy counted.
+ *
+ * A robots.txt that was edited by hand counts from then on, and not from the answer with the one
+ * that the state means. So does one that a killed run wrote, whose state is still the old one.
+ */
+export function findingsOf(
+  state: FetchState,
+  copy: Copy,
+  { now = Date.now(), unreachableAfter }: FetchReading,
+): DatedFinding[] {
+  const { accessResult: access, respondedAt, lastSuccess } = state;
+  const span = (access: AccessResult, from: number, confirmed: number): DatedFinding => ({
+    access,
+    since: Math.min(from, confirmed),
+    confirmed,
+  });
+  const written = copy.kind === 'edited' ? Math.min(copy.since, now) : 0;
+  const last = Math.max(respondedAt, written);
+  if (access === 'unavailable') return [span(access, state.since, respondedAt)];
+  if (access === 'successful') return [span(access, written === 0 ? state.since : last, last)];
+  const failed = Math.min(state.unreachableSince ?? respondedAt, respondedAt);
+  const isLong = isLongUnreachable(state, unreachableAfter);
+  // Without "since" only the last attempt is known to have been one after so many days.
+  const end = Math.min(state.since > failed ? state.since : respondedAt, respondedAt);
+  const hasCopy = copy.kind === 'intact' && lastSuccess !== undefined;
+  return [
+    ...(hasCopy && lastSuccess.validatedAt <= failed
+      ? [span('successful', lastSuccess.since, lastSuccess.validatedAt)]
+      : []),
+    span(access, failed, isLong ? failed : respondedAt),
+    ...(isLong
+      ? [span(copy.kind === 'none' ? 'unavailable' : 'successful', Math.max(end, written), last)]
+      : []),
+  ];
+}
+
+/** Whether two states have the same finding: what counted, and the robots.txt if one did. */
+export function isSameFinding(one: FetchState, other: FetchState): boolean {
+  const digest = one.lastSuccess?.sha256;
+  const access = usedAccess(one);
+  if (access !== usedAccess(other)) return false;
+  if (access !== 'successful') return true;
+  return digest !== undefined && digest === other.lastSuccess?.sha256;
+}
+
+function usedAccess(state: FetchState): AccessResult {
+  return outcomeOf(state, state.lastSuccess !== undefined, {}).access;
 }
 
 /**

@@ -75,6 +75,8 @@ interface Missing {
 export interface FileBody {
   readonly kind: 'body';
   readonly bytes: Uint8Array;
+  /** When the file was written, in milliseconds since 1970. */
+  readonly written: number;
 }
 
 /** A body that is too long for this call of `readFileBody`. */
@@ -278,7 +280,7 @@ export async function readFileBody(
       filled += count;
     }
     if (filled < length || isChanged(file)) return CHANGED;
-    return { kind: 'body', bytes };
+    return { kind: 'body', bytes, written: file.written };
   } catch (error) {
     return skipOf(error);
   } finally {

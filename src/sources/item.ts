@@ -1,5 +1,6 @@
 /** Names in a cache: which file holds which robots.txt, and what of a directory is ignored. */
 
+import { createHash } from 'node:crypto';
 import { opendir } from 'node:fs/promises';
 import {
   type Authority,
@@ -15,7 +16,7 @@ import type {
   CacheWarningCode,
   WarningEvent,
 } from './entry.js';
-import { FETCH_STATE } from './fetch-state.js';
+import { type Copy, FETCH_STATE, type FetchState } from './fetch-state.js';
 import {
   type FileAccess,
   type FileBody,
@@ -50,6 +51,17 @@ export interface PendingEntry {
   readonly sha256?: string | undefined;
   /** Length of the body that a fetch stored and truncated, in bytes; `undefined` if it is whole. */
   readonly truncatedAt?: number | undefined;
+  /** The state beside the body, for a table with histories. */
+  readonly past?: Past;
+}
+
+/** What a history takes from a directory with the state of a fetch. */
+export interface Past {
+  readonly state: FetchState;
+  /** The beginning of the sources of its entries: `https/example.com/`. */
+  readonly prefix: string;
+  /** Bytes of a body that are read. */
+  readonly limit: number;
 }
 
 /** Something skipped with a warning. */
@@ -66,6 +78,8 @@ export interface LongItem {
   readonly path: FilePath;
   readonly displayPath: string;
   readonly pending: PendingEntry;
+  /** What counts if the robots.txt is unusable. */
+  readonly instead?: EntryItem;
 }
 
 /** A file of records. */
@@ -88,10 +102,34 @@ export interface EntryItem {
   readonly displayPath?: string;
   /** What is to be said about the body. */
   readonly notice?: Notice;
+  /** With histories: the state beside the body, and whether the body is the one that it means. */
+  readonly past?: Past & { readonly copy: Copy };
+}
+
+/** The directory of a host, and what it has itself; the versions that it keeps are not read yet. */
+export interface HostItem {
+  readonly kind: 'host';
+  readonly directory: HostDirectory;
+  readonly item: HostContent;
+}
+
+/** What a directory has of its host. */
+export type HostContent = EntryItem | LongItem | { readonly kind: 'ignored' } | SkippedItem;
+
+/** A directory that is named for a host, or one in it that holds a version. */
+export interface HostDirectory {
+  readonly path: FilePath;
+  /** The path for messages. */
+  readonly displayPath: string;
+  readonly authority: Authority;
+  /** The beginning of the sources of its entries: `https/example.com/`. */
+  readonly prefix: string;
+  /** The date of its place, or in its name. */
+  readonly date: number | undefined;
 }
 
 /** The meaning of a name in a robots directory. */
-export type Item = EntryItem | LongItem | Nested | { readonly kind: 'ignored' } | SkippedItem;
+export type Item = HostContent | HostItem | Nested;
 
 /** The item for something that is skipped. */
 export function skipped(displayPath: string, code: CacheWarningCode, message: string): SkippedItem {
@@ -107,7 +145,7 @@ export function itemOf(
 ): EntryItem | LongItem | SkippedItem {
   switch (result.kind) {
     case 'body':
-      return itemOfBody(result.bytes, displayPath, pending);
+      return itemOfBody(result, displayPath, pending);
     case 'long':
       return { kind: 'long', path, displayPath, pending };
     case 'skip':
@@ -117,20 +155,38 @@ export function itemOf(
 
 /** The item for a body: an entry, unless the body is unusable. */
 export function itemOfBody(
-  body: Uint8Array,
+  { bytes: body, written }: FileBody,
   displayPath: string,
   pending: PendingEntry,
 ): EntryItem | SkippedItem {
   const found = examineBody(body, pending.entry.authority, pending.sha256);
   if (found?.kind === 'skip') return { kind: 'skipped', displayPath, skip: found };
   // A shorter file has been edited by hand, and counts as it is.
-  const { entry, truncatedAt } = pending;
+  const { entry, truncatedAt, past } = pending;
   const isTruncated = truncatedAt !== undefined && body.length >= truncatedAt;
   return {
     kind: 'entry',
     entry: { ...entry, body: isTruncated ? withoutTruncatedLine(body) : body },
     ...(found === undefined ? {} : { displayPath, notice: found }),
+    ...(past === undefined
+      ? {}
+      : { past: { ...past, copy: copyOf(body, entry.date ?? written, past) } }),
   };
+}
+
+/**
+ * Whether a body is the one that a fetch stored. Of a longer one only the beginning was read. A
+ * state that was written by hand has no digest.
+ *
+ * @param since when it was written
+ */
+function copyOf(body: Uint8Array, since: number, { state: { lastSuccess }, limit }: Past): Copy {
+  const isStored =
+    lastSuccess === undefined ||
+    (body.length >= limit
+      ? lastSuccess.bytes >= limit
+      : createHash('sha256').update(body).digest('hex') === lastSuccess.sha256);
+  return isStored ? { kind: 'intact' } : { kind: 'edited', since };
 }
 
 /** Number of names that are requested from the system in one call. */
@@ -224,11 +280,15 @@ export function* splitNames(
  *
  * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address, `-` may stand for
  * `:`, which some file systems do not allow: [2001-db8--1]_8080. A robots.json beside
- * HOST/robots.txt has the finding of the last fetch: fetch-state.ts.
+ * HOST/robots.txt has the finding of the last fetch: fetch-state.ts. HOST/history/TIME/ has both as
+ * they were before; only tables with histories are made of those.
  */
 
 /** The name of the file in the directory of a host (RFC 9309 section 2.3). */
 export const ROBOTS_TXT = 'robots.txt';
+
+/** The directory of a host's earlier versions: see fetch/store.ts. */
+export const HISTORY = 'history';
 
 /** Maximum length of a name that file systems allow, in bytes. */
 const MAX_NAME_BYTES = 255;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Store } from '../../src/fetch/store.js';
 import { temporaryName } from '../../src/fetch/store-files.js';
@@ -30,14 +30,41 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 type Files = Readonly<Record<string, string>>;
 
 function filesOf(): Files {
-  const names = fs.existsSync(directory) ? readdirSync(directory).sort() : [];
+  const options = { recursive: true, withFileTypes: true } as const;
+  const found = fs.existsSync(directory) ? readdirSync(directory, options) : [];
+  const paths = found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
   return Object.fromEntries(
-    names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
+    paths.map((path) => [relative(directory, path), readFileSync(path, 'utf8')]),
   );
 }
 
+function isTemporary(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
+}
+
 function withoutTemporaries(files: Files): Files {
-  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith('.')));
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !isTemporary(path)));
+}
+
+/**
+ * Takes the files of further versions away, if the robots.txt and the robots.json of each are those
+ * of one of the findings.
+ */
+function withoutRepeated(
+  files: Files,
+  kept: readonly (readonly [string, string])[],
+  findings: readonly Files[],
+): { kept: number; others: Files } {
+  const further = Object.keys(files).filter(
+    (path) => path.startsWith('history/') && !kept.some(([known]) => known === path),
+  );
+  const known = findings.flatMap((finding) => Object.values(finding));
+  for (const path of further) expect(known).toContain(files[path]);
+  const others = Object.entries(files).filter(([path]) => !further.includes(path));
+  return { kept: further.length, others: Object.fromEntries(others) };
 }
 
 interface Answer {
@@ -46,8 +73,8 @@ interface Answer {
 }
 
 /** One fetch, as the schedule makes it: nothing is asked while the finding is fresh. */
-async function fetchOnce(now: number, { status, robots }: Answer): Promise<void> {
-  const store = await Store.open(root, { now: () => now });
+async function fetchOnce(now: number, { status, robots }: Answer, history = false): Promise<void> {
+  const store = await Store.open(root, { now: () => now, history });
   const { state, fresh } = await store.load(EXAMPLE);
   if (fresh) return;
   const body = robots === undefined ? {} : { body: Buffer.from(robots) };
@@ -113,9 +140,11 @@ const CASES: readonly {
   readonly after: Answer;
   /** The calls of an undisturbed run that change the directory, or create it. */
   readonly calls: readonly string[];
+  /** The calls before those, in a run that keeps what it replaces. */
+  readonly keeping?: readonly string[];
 }[] = [
   {
-    title: 'keeps the first finding',
+    title: 'has the first finding',
     before: undefined,
     after: { status: 200, robots: ROBOTS },
     calls: ['mkdir', 'mkdir', ...WRITES],
@@ -125,6 +154,7 @@ const CASES: readonly {
     before: { status: 200, robots: OLD_ROBOTS },
     after: { status: 200, robots: ROBOTS },
     calls: ['mkdir', 'mkdir', ...WRITES],
+    keeping: ['mkdir', 'mkdir', ...WRITES, 'rename'],
   },
   {
     title: 'renews a robots.txt that is the same',
@@ -137,43 +167,69 @@ const CASES: readonly {
     before: { status: 200, robots: OLD_ROBOTS },
     after: { status: 404 },
     calls: ['mkdir', 'mkdir', 'open', 'write', 'rename', 'unlink'],
+    keeping: ['mkdir', 'mkdir', ...WRITES, 'rename'],
   },
   {
     title: 'keeps the last good copy of what has become unreachable',
     before: { status: 200, robots: OLD_ROBOTS },
     after: { status: 503 },
     calls: ['mkdir', 'mkdir', 'open', 'write', 'rename'],
+    keeping: ['mkdir', 'mkdir', ...WRITES, 'rename'],
   },
   {
     title: 'finds a robots.txt where there was none',
     before: { status: 404 },
     after: { status: 200, robots: ROBOTS },
     calls: ['mkdir', 'mkdir', ...WRITES],
+    keeping: ['mkdir', 'mkdir', 'open', 'write', 'rename', 'rename'],
   },
 ];
 
 describe('a store whose writer is killed before each of its file system calls', () => {
-  it.each(CASES.map((entry) => [entry.title, entry] as const))(
+  const runs = CASES.flatMap((entry) => [
+    { ...entry, history: false },
+    { ...entry, history: true, title: `${entry.title}, with --history` },
+  ]);
+  it.each(runs.map((run) => [run.title, run] as const))(
     'while it %s',
-    async (_title, { before, after, calls }) => {
+    async (_title, { before, after, calls: usual, keeping = [], history }) => {
+      const [first = '', second = '', ...rest] = usual;
+      const calls = history ? [first, second, ...keeping, ...rest] : usual;
       const prepare = async (): Promise<Files> => {
         rmSync(root, { recursive: true, force: true });
         if (before !== undefined) await fetchOnce(START, before);
         return filesOf();
       };
       const old = await prepare();
-      const undisturbed = await killedAt(Number.POSITIVE_INFINITY, () => fetchOnce(LATER, after));
+      const undisturbed = await killedAt(Number.POSITIVE_INFINITY, () =>
+        fetchOnce(LATER, after, history),
+      );
       expect(undisturbed).toEqual(calls);
       const complete = filesOf();
+      const kept = Object.entries(complete).filter(([path]) => path.startsWith('history/'));
+      if (history && keeping.length > 0) {
+        expect(kept.map(([, text]) => text).sort()).toEqual(Object.values(old).sort());
+      } else expect(kept).toEqual([]);
       let left = 0;
+      let repeated = 0;
       for (let moment = 0; moment < calls.length; moment++) {
         await prepare();
-        const made = await killedAt(moment, () => fetchOnce(LATER, after));
+        const made = await killedAt(moment, () => fetchOnce(LATER, after, history));
         expect(made).toHaveLength(moment + 1);
         const context = `killed before ${made.join(', ')}`;
         const found = filesOf();
-        left += Object.keys(found).filter((name) => name.startsWith('.')).length;
-        const { 'robots.txt': robots, 'robots.json': state } = withoutTemporaries(found);
+        left += Object.keys(found).filter(isTemporary).length;
+        const {
+          'robots.txt': robots,
+          'robots.json': state,
+          ...versions
+        } = withoutTemporaries(found);
+        // The version is there whole, or not at all; and it is before its files are replaced.
+        const names = Object.keys(versions).sort();
+        const whole = kept.map(([path]) => path).sort();
+        if (names.length > 0) expect(versions, context).toEqual(Object.fromEntries(kept));
+        const isReplaced = robots !== old['robots.txt'] || state !== old['robots.json'];
+        if (isReplaced) expect(names, context).toEqual(whole);
         // Each file is the old one or the new one, and no new state is beside an old robots.txt,
         // except beside one that the state says is out of force.
         expect([old['robots.txt'], complete['robots.txt']], context).toContain(robots);
@@ -182,11 +238,16 @@ describe('a store whose writer is killed before each of its file system calls', 
           const parsed = parseFetchState(Buffer.from(state ?? ''), EXAMPLE);
           expect(parsed, context).toMatchObject({ discarded: expect.any(String) });
         }
-        await fetchOnce(LATER, after);
-        expect(filesOf(), context).toEqual(complete);
+        await fetchOnce(LATER, after, history);
+        const { kept: again, others } = withoutRepeated(filesOf(), kept, [old, complete]);
+        expect(others, context).toEqual(complete);
+        repeated += again;
       }
       // Temporary files were left, which the next run took away.
       expect(left).toBeGreaterThan(1);
+      // Killed between robots.txt and robots.json, it leaves files that are those of no finding.
+      const isTorn = history && calls.slice(-WRITES.length).join() === WRITES.join();
+      expect(repeated).toBe(isTorn ? (before === undefined ? 1 : 2) : 0);
     },
   );
 

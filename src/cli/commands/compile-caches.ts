@@ -11,7 +11,13 @@ import {
 } from '../../pipeline/compile/compile-cache.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { CacheWarning, CacheWarningCode } from '../../sources/entry.js';
-import { type Diagnostics, type Interruption, interruptible, shellWords } from '../console.js';
+import {
+  type Diagnostics,
+  type Interruption,
+  interruptible,
+  shellWords,
+  usageError,
+} from '../console.js';
 import type { RobotsOptions } from '../options.js';
 import { formatCount, formatNumber } from '../text.js';
 import { emptySource, noteTimeToCome, refuseEmptyTable } from './robots-source.js';
@@ -57,6 +63,11 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   compile: (options: CompileCacheOptions) => Promise<Compiled>,
 ): Promise<Compiled> {
   noteTimeToCome(options.asOf, diagnostics);
+  if (options.history === true && options.stale !== undefined) {
+    throw usageError(
+      `--stale has no effect on a history, in which each robots.txt counts for its own time. Leave it out; to count none that was last found long before a record's time, use --max-age`,
+    );
+  }
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compile({
     ...readingOf(options),

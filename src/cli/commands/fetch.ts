@@ -40,6 +40,7 @@ import { purposeOf } from './robots-source.js';
 export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly robotsDir?: string;
   readonly stale?: boolean;
+  readonly history?: boolean;
   readonly maxRedirects?: number;
   readonly maxAge?: number;
   readonly on429?: 'allow' | 'deny';
@@ -179,6 +180,7 @@ export async function fetchAll(
     maxBytes,
     allowPrivate: options.allowPrivate,
     maxAge: milliseconds(maxAge),
+    history: options.history,
   });
   const release = await lockStore(directory);
   const lines = new ReportLines(report);

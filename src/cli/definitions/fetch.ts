@@ -70,6 +70,12 @@ export const fetchDefinition: CommandDefinition = {
       'No input is read.',
       '    robots-filter fetch --robots-dir robots/ --stale',
     ),
+    describedOption(
+      'Robots.txt',
+      '--history',
+      'Keep what is replaced, for compile --history.',
+      'If a host has another robots.txt than before, or none, or fails, its earlier robots.txt and robots.json go into the directory history beside them. Without this option they are overwritten; what was kept before stays.',
+    ),
     shared.profile(
       'With google, 8 MiB of each file are kept, and stored copies are fetched again instead of revalidated.',
     ),

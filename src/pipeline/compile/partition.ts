@@ -126,7 +126,7 @@ class Partition {
     const { access, respondedAt = date } = fetched ?? {};
     const details = { source, status, access, date: respondedAt, ...known };
     this.#spill.add(shard, encodeEntry({ authority, details, body }));
-    this.files++;
+    if (known?.isAgain !== true) this.files++;
   }
 
   async #addArchive(archive: Archive): Promise<void> {

@@ -179,6 +179,7 @@ type Fields = [
   bodyStart: number | null,
   bodyBytes: number | null,
   compiledFrom: number | null,
+  isAgain: boolean | null,
 ];
 
 /** The bytes of an entry, for `decodeEntries`. */
@@ -195,6 +196,7 @@ export function encodeEntry({ authority, details, body }: SpilledEntry): Uint8Ar
     isInline ? null : body.start,
     isInline ? null : body.bytes,
     details.compiledFrom,
+    details.isAgain,
   ];
   const text = Buffer.from(JSON.stringify(fields));
   const inline = isInline ? body.length : 0;
@@ -212,8 +214,9 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
     const bodyAt = at + HEAD_BYTES + stretch.readUInt32LE(at);
     const end = bodyAt + stretch.readUInt32LE(at + 4);
     const fields = JSON.parse(stretch.toString('utf8', at + HEAD_BYTES, bodyAt)) as Fields;
-    const [scheme, host, port, source, status, access, date, bodyStart, bodyBytes, compiledFrom] =
+    const [scheme, host, port, source, status, access, date, bodyStart, bodyBytes, ...more] =
       fields;
+    const [compiledFrom, isAgain] = more;
     yield {
       authority: { scheme: scheme ?? undefined, host, port: port ?? undefined },
       details: {
@@ -222,6 +225,7 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
         access: access ?? undefined,
         date: date ?? undefined,
         compiledFrom: compiledFrom ?? undefined,
+        isAgain: isAgain ?? undefined,
       },
       body:
         bodyStart === null

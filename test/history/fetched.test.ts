@@ -1,0 +1,254 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Store } from '../../src/fetch/store.js';
+import { compileTable } from '../../src/library/compile-table.js';
+import { readCache } from '../cache/read-cache.js';
+import { EXAMPLE, fetchResult } from '../fetch/fetch-results.js';
+import { cases } from '../random/cases.js';
+import { Random } from '../random/random.js';
+
+/*
+ * A store that `fetch --history` keeps day by day. What the filter reads of the store on a day must
+ * be what a table with histories of the same store answers for that day, at any later time.
+ */
+
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2025, 0, 1, 6);
+const LONGEST = 512_000;
+const URL_OF = 'https://example.com/';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'robots-fetched-'));
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const directory = (): string => join(root, 'https/example.com');
+
+function robotsOf(name: string): string {
+  return `user-agent: *\ndisallow: /${name}\n`;
+}
+
+const NAMES = ['a', 'b', 'c'];
+
+/** One fetch: a name is a robots.txt, 304 confirms the one before. */
+async function fetchAt(now: number, answer: string | number, history = true): Promise<void> {
+  const store = await Store.open(root, { now: () => now, history });
+  const { state } = await store.load(EXAMPLE);
+  if (answer === 304) {
+    if (store.copyOf(state) === undefined) return;
+    const confirmed = fetchResult(now, 200, { notModified: true, body: undefined });
+    await store.save(confirmed, state);
+    return;
+  }
+  const result =
+    typeof answer === 'number'
+      ? fetchResult(now, answer)
+      : fetchResult(now, 200, { body: Buffer.from(robotsOf(answer)) });
+  await store.save(result, state);
+}
+
+/** What the filter takes from the store: the verdict for each name. */
+async function used(now: number): Promise<string> {
+  const { entries, warnings } = await readCache(root, {
+    maxBodyBytes: LONGEST,
+    fetchReading: { now },
+  });
+  expect(warnings).toEqual([]);
+  const [entry] = entries;
+  if (entry === undefined) return 'unknown unknown unknown';
+  const access = entry.fetched?.access ?? 'successful';
+  const body = entry.body.toString();
+  return NAMES.map((name) => {
+    if (access !== 'successful') return access === 'unavailable' ? 'allow' : 'deny';
+    return body.includes(`: /${name}\n`) ? 'deny' : 'allow';
+  }).join(' ');
+}
+
+async function answersAt(times: readonly number[], history = true): Promise<string[]> {
+  const warnings: unknown[] = [];
+  const table = await compileTable(root, {
+    history,
+    threads: 1,
+    onWarning: (warning) => warnings.push(warning),
+  });
+  expect(warnings).toEqual([]);
+  return times.map((at) =>
+    NAMES.map((name) => table.verdict(`${URL_OF}${name}`, 'x', { at: new Date(at) }).verdict).join(
+      ' ',
+    ),
+  );
+}
+
+it('answers for each day what a crawler with the store used then', async () => {
+  const random = new Random(20261128);
+  const seen = { kept: 0, unreachable: 0, long: 0, confirmed: 0 };
+  for (let round = 0; round < cases(12); round++) {
+    rmSync(directory(), { recursive: true, force: true });
+    const expected: [number, string][] = [[START - 1000, 'unknown unknown unknown']];
+    let now = START;
+    for (let left = random.between(1, 12); left > 0; left--) {
+      const answer = random.pick(['a', 'a', 'b', 'c', 304, 404, 500, 503]);
+      const days = answer === 503 ? random.pick([2, 34, 45]) : random.between(1, 3);
+      for (let day = 0; day < days; day++, now += DAY) {
+        await fetchAt(now, answer);
+        const verdicts = await used(now);
+        expected.push([now, verdicts], [now + DAY - 1000, verdicts]);
+        if (answer === 304) seen.confirmed++;
+        if (answer === 503) seen[day > 30 ? 'long' : 'unreachable']++;
+      }
+    }
+    const times = expected.map(([time]) => time);
+    const answers = await answersAt(times);
+    const context = `round ${round}`;
+    for (const [index, [time, verdicts]] of expected.entries()) {
+      expect(answers[index], `${context}, ${new Date(time).toISOString()}`).toBe(verdicts);
+    }
+    seen.kept += versions().length;
+  }
+  expect(seen.kept).toBeGreaterThan(20);
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(3);
+});
+
+/** The names of the versions that are kept. */
+function versions(): string[] {
+  return readdirSync(directory()).includes('history')
+    ? readdirSync(join(directory(), 'history')).sort()
+    : [];
+}
+
+function stateOf(): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(directory(), 'robots.json'), 'utf8'));
+}
+
+const [A, B, NONE] = ['deny allow allow', 'allow deny allow', 'unknown unknown unknown'];
+
+it('knows of a robots.txt that never changed from its first fetch on, without --history', async () => {
+  for (let day = 0; day < 5; day++) {
+    await fetchAt(START + day * DAY, day % 2 === 0 ? 'a' : 304, false);
+  }
+  expect(versions()).toEqual([]);
+  expect(await answersAt([START - 1000, START, START + 3 * DAY])).toEqual([NONE, A, A]);
+  // A state of an older version has no "since": the last body came on the fifth day.
+  const { since, lastSuccess, ...state } = stateOf();
+  expect(since).toBe(new Date(START).toISOString());
+  const { since: first, ...copy } = lastSuccess as Record<string, unknown>;
+  expect(first).toBe(since);
+  const text = JSON.stringify({ ...state, lastSuccess: copy });
+  writeFileSync(join(directory(), 'robots.json'), text);
+  const fifth = START + 4 * DAY;
+  expect(await answersAt([fifth - 1000, fifth])).toEqual([NONE, A]);
+});
+
+it('keeps versions that are there, and adds none, without --history', async () => {
+  await fetchAt(START, 'a');
+  await fetchAt(START + DAY, 'b');
+  const kept = versions();
+  expect(kept).toEqual([expect.stringMatching(/^20250101060000000-[0-9a-f]{8}$/)]);
+  await fetchAt(START + 2 * DAY, 404, false);
+  await fetchAt(START + 3 * DAY, 'c', false);
+  expect(versions()).toEqual(kept);
+  const at = [START, START + DAY, START + 3 * DAY];
+  // Of the two that were replaced, the table knows nothing.
+  expect(await answersAt(at)).toEqual([A, A, 'allow allow deny']);
+});
+
+it('refuses to leave out what is stale now, which counts for its own time', async () => {
+  await fetchAt(START, 'a');
+  const options = { history: true, stale: 'unknown', threads: 1 } as const;
+  await expect(compileTable(root, options)).rejects.toThrow('stale has no effect on a history');
+});
+
+it('keeps two findings of one moment', async () => {
+  for (const name of ['a', 'b', 'c']) await fetchAt(START, name);
+  expect(versions()).toHaveLength(2);
+  // Of one second the last counts.
+  expect(await answersAt([START])).toEqual(['allow allow deny']);
+});
+
+/** Writes another robots.txt by hand. */
+function edit(name: string, time: number): void {
+  const path = join(directory(), 'robots.txt');
+  writeFileSync(path, robotsOf(name));
+  utimesSync(path, new Date(time), new Date(time));
+}
+
+it('keeps a robots.txt that was edited, from the edit on', async () => {
+  await fetchAt(START, 'c');
+  await fetchAt(START + DAY, 'a');
+  const edited = START + 2 * DAY + HOUR;
+  await fetchAt(START + 2 * DAY, 304);
+  edit('b', edited);
+  const times = [START, START + DAY, edited - 1000, edited, START + 3 * DAY];
+  // The one that was edited is lost, so the one before seems in force until then.
+  const C = 'allow allow deny';
+  expect(await answersAt(times)).toEqual([C, C, C, B, B]);
+  await fetchAt(START + 3 * DAY, 'a');
+  expect(await answersAt(times)).toEqual([C, C, C, B, A]);
+  const [, name = ''] = versions();
+  expect(name).toMatch(/^20250103070000000-/);
+  expect(readFileSync(join(directory(), 'history', name, 'robots.txt'), 'utf8')).toBe(
+    robotsOf('b'),
+  );
+});
+
+it('keeps an edited copy that an error puts out of force', async () => {
+  await fetchAt(START, 'a');
+  edit('b', START + HOUR);
+  await fetchAt(START + DAY, 404);
+  const times = [START, START + HOUR, START + DAY];
+  expect(await answersAt(times)).toEqual([NONE, B, 'allow allow allow']);
+});
+
+it('keeps a robots.txt without a state from the time of the file on', async () => {
+  await fetchAt(START, 'a');
+  rmSync(join(directory(), 'robots.json'));
+  const written = new Date(START - 30 * DAY);
+  utimesSync(join(directory(), 'robots.txt'), written, written);
+  await fetchAt(START, 'b');
+  expect(versions()).toEqual([expect.stringMatching(/^20241202060000000-/)]);
+  const before = written.getTime();
+  expect(await answersAt([before - 1000, before, START])).toEqual([NONE, A, B]);
+});
+
+it('takes what a killed run wrote for what was found when it was written', async () => {
+  await fetchAt(START, 'a');
+  const state = readFileSync(join(directory(), 'robots.json'));
+  await fetchAt(START + DAY, 'b');
+  // The run was killed between the two files.
+  writeFileSync(join(directory(), 'robots.json'), state);
+  edit('b', START + DAY);
+  const times = [START, START + DAY - 1000, START + DAY, START + 2 * DAY];
+  expect(await answersAt(times)).toEqual([A, A, B, B]);
+  await fetchAt(START + 2 * DAY, 'c');
+  expect(await answersAt(times)).toEqual([A, A, B, 'allow allow deny']);
+});
+
+it('keeps a robots.txt beside a damaged state, and tells that it does not count', async () => {
+  await fetchAt(START, 'a');
+  writeFileSync(join(directory(), 'robots.json'), '{');
+  await fetchAt(START + DAY, 'b');
+  const [name = ''] = versions();
+  const kept = join(directory(), 'history', name);
+  expect(readFileSync(join(kept, 'robots.txt'), 'utf8')).toBe(robotsOf('a'));
+  const warnings: { path: string; message: string }[] = [];
+  const onWarning = (warning: { path: string; message: string }) => warnings.push(warning);
+  const table = await compileTable(root, { history: true, threads: 1, onWarning });
+  expect(warnings.map(({ path }) => path)).toEqual([join(kept, 'robots.json')]);
+  expect(table.verdict(`${URL_OF}b`, 'x', { at: new Date(START + DAY) }).verdict).toBe('deny');
+});
+
+it('has no version of what is missing, or was found by nobody', async () => {
+  await fetchAt(START, 'a');
+  rmSync(join(directory(), 'robots.txt'));
+  await fetchAt(START + DAY, 'b');
+  expect(versions()).toEqual([]);
+  rmSync(directory(), { recursive: true });
+  await fetchAt(START, 'a');
+  expect(versions()).toEqual([]);
+});

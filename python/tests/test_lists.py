@@ -186,6 +186,7 @@ def test_filter_reads_no_more_than_a_batch_ahead(table: Table) -> None:
         (lambda table: table.verdicts(URLS, ["A", "A"]), "twice"),
         (lambda table: table.verdicts(URLS, ["gptbot", "GPTBot"]), "are the same agent"),
         (lambda table: table.verdicts(URLS, ["A>B", "a > b"]), "are the same agent"),
+        (lambda table: table.verdicts(URLS, ["A1", "a.b"]), "both are judged as a"),
         (lambda table: table.verdicts(URLS, ["A" * 70_000]), "at most 65536 bytes"),
         (
             lambda table: table.verdicts(URLS, ["A-" + "b" * i for i in range(257)]),

@@ -107,16 +107,16 @@ Storebot-Google | Google | google-common | 2026-11-28 | yes | Reads shops for Go
 Google-InspectionTool | Google | google-common | 2026-11-28 | yes | Fetches a page that its owner tests.
 bingbot | Microsoft | bing | 2026-11-28 | yes | Indexes pages for Bing.
 msnbot | Microsoft | bing | 2026-11-28 | yes | The predecessor of bingbot, still found in many files.
-Slurp | Yahoo | https://help.yahoo.com/kb/SLN22600.html | 2026-11-28 | yes | Indexes pages for Yahoo.
-DuckDuckBot | DuckDuckGo | https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot | 2026-11-28 | yes | Indexes pages for DuckDuckGo.
+Slurp | Yahoo | https://help.yahoo.com/kb/SLN22600.html | 2026-11-28 | unknown | Indexes pages for Yahoo.
+DuckDuckBot | DuckDuckGo | https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot | 2026-11-28 | unknown | Indexes pages for DuckDuckGo.
 Applebot | Apple | https://support.apple.com/en-us/119829 | 2026-11-28 | yes | Indexes pages for Siri and Spotlight. Without a group of its own it obeys that of Googlebot.
 Yandex | Yandex | https://yandex.com/support/webmaster/en/robot-workings/user-agent | 2026-11-28 | yes | The token that crawlers of Yandex obey without a group of their own. Some obey only their own.
 YandexBot | Yandex | https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots | 2026-11-28 | yes | Indexes pages for Yandex.
 YandexImages | Yandex | https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots | 2026-11-28 | yes | Indexes images for Yandex.
-Baiduspider | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | yes | Indexes pages for Baidu.
-Baiduspider-image | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | yes | Indexes images for Baidu.
+Baiduspider | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | unknown | Indexes pages for Baidu.
+Baiduspider-image | Baidu | https://help.baidu.com/question?prod_id=99&class=0&id=3001 | 2026-11-28 | unknown | Indexes images for Baidu.
 Sogou web spider | Sogou | http://www.sogou.com/docs/help/webmasters.htm | 2026-11-25 | unknown | Indexes pages for Sogou.
-Yeti | Naver | https://searchadvisor.naver.com/ | 2026-11-28 | yes | Indexes pages for Naver.
+Yeti | Naver | https://searchadvisor.naver.com/ | 2026-11-28 | unknown | Indexes pages for Naver.
 Daumoa | Kakao | http://cs.daum.net/ | 2026-11-25 | unknown | Indexes pages for Daum.
 SeznamBot | Seznam.cz | https://o-seznam.cz/napoveda/vyhledavani/en/crawling-control | 2026-11-28 | yes | Indexes pages for Seznam.
 Qwantify | Qwant | https://help.qwant.com/bot/ | 2026-11-25 | unknown | Indexes pages for Qwant.
@@ -125,7 +125,7 @@ MojeekBot | Mojeek | https://www.mojeek.com/bot.html | 2026-11-28 | yes | Indexe
 PetalBot | Huawei | https://webmaster.petalsearch.com/site/petalbot | 2026-11-28 | yes | Indexes pages for Petal Search.
 Bravebot | Brave | https://search.brave.com/help/brave-search-crawler | 2026-11-28 | yes | Indexes pages for Brave Search. It obeys the rules for Googlebot.
 coccocbot-web | Cốc Cốc | https://help.coccoc.com/searchengine | 2026-11-25 | unknown | Indexes pages for Cốc Cốc.
-Mail.RU_Bot | VK | https://help.mail.ru/webmaster/indexing/robots | 2026-11-28 | yes | Indexes pages for Mail.ru.
+Mail.RU_Bot | VK | https://help.mail.ru/webmaster/indexing/robots | 2026-11-28 | unknown | Indexes pages for Mail.ru.
 SeekportBot | Seekport | https://bot.seekport.com/ | 2026-11-25 | unknown | Indexes pages for Seekport.
 Timpibot | Timpi | https://timpi.io/ | 2026-11-25 | unknown | Indexes pages for Timpi.
 YepBot | Ahrefs | https://yep.com/yepbot/ | 2026-11-28 | yes | Indexes pages for Yep.
@@ -165,10 +165,10 @@ SplitSignalBot | Semrush | semrush | 2026-11-28 | yes | Tests variants of a cust
 MJ12bot | Majestic | https://mj12bot.com/ | 2026-11-28 | yes | Collects links for an index that is sold.
 DotBot | Moz | https://moz.com/help/moz-procedures/crawlers/dotbot | 2026-11-28 | yes | Collects links for an index that is sold.
 rogerbot | Moz | https://moz.com/help/moz-procedures/crawlers/rogerbot | 2026-11-28 | yes | Checks a site that a customer named.
-BLEXBot | SE Ranking | https://help.seranking.com/en/blex-crawler | 2026-11-28 | yes | Collects links for an index that is sold.
-DataForSeoBot | DataForSEO | https://dataforseo.com/dataforseo-bot | 2026-11-28 | yes | Collects links for an index that is sold.
+BLEXBot | SE Ranking | https://help.seranking.com/en/blex-crawler | 2026-11-28 | unknown | Collects links for an index that is sold.
+DataForSeoBot | DataForSEO | https://dataforseo.com/dataforseo-bot | 2026-11-28 | unknown | Collects links for an index that is sold.
 serpstatbot | Serpstat | https://serpstatbot.com/ | 2026-11-28 | yes | Collects links for an index that is sold.
-SEOkicks | SEOkicks | https://www.seokicks.de/robot.html | 2026-11-28 | yes | Collects links for an index that is sold.
+SEOkicks | SEOkicks | https://www.seokicks.de/robot.html | 2026-11-28 | unknown | Collects links for an index that is sold.
 SISTRIX Crawler | SISTRIX | https://crawler.sistrix.net/ | 2026-11-25 | unknown | Collects pages and links for an index that is sold.
 Barkrowler | Babbar | https://babbar.tech/crawler | 2026-11-28 | yes | Collects links for an index that is sold.
 MegaIndex.ru | MegaIndex | https://megaindex.com/crawler | 2026-11-25 | unknown | Collects links for an index that is sold.

@@ -4,7 +4,14 @@
  */
 
 import { nearest } from '../base/nearest.js';
-import { type Agent, lowerCaseAscii, namesProduct } from './agent.js';
+import {
+  type Agent,
+  CHAIN_SEPARATOR,
+  chainOf,
+  isPublishedName,
+  lowerCaseAscii,
+  namesProduct,
+} from './agent.js';
 import type { KnownAgent } from './known-agent.js';
 
 /** The product tokens that some robots.txt files name, in lower case. */
@@ -131,7 +138,8 @@ export function describeMisspeltAgents(
 const WARNING_CODE = 'ROBOTS_FILTER_AGENT';
 
 /**
- * Emits a warning of the process about misspelt agents: `*` would decide for them in silence.
+ * Emits warnings of the process about misspelt agents: `*` would decide for them in silence. So
+ * would the group of another crawler for a name that is longer than its product token.
  *
  * @param name the table's name in the message
  */
@@ -140,6 +148,11 @@ export async function warnOfMisspeltAgents(
   named: NamedTokens,
   name: string,
 ): Promise<void> {
+  for (const { name: given, chain } of agents) {
+    if (!chainOf(given).chain.some((link) => isPublishedName(link.trim()))) continue;
+    const message = `the agent ${JSON.stringify(given)} is judged by its product token ${chain.join(CHAIN_SEPARATOR)}, which has only letters, "-" and "_"`;
+    process.emitWarning(message, { type: 'RobotsFilterWarning', code: WARNING_CODE });
+  }
   const without = agentsWithoutGroup(agents, named);
   if (without.length === 0) return;
   // Loaded on demand, because most agents have a group, or are no mistake.

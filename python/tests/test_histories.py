@@ -72,6 +72,34 @@ def test_times_that_are_refused(path: Path, tmp_path: Path) -> None:
         Table.open(tmp_path / "plain.table", as_of="2024-01-01")
 
 
+def test_a_robots_txt_that_is_too_old(path: Path) -> None:
+    import pyarrow as pa
+
+    first = datetime(2024, 1, 1, tzinfo=timezone.utc)
+    ages = [timedelta(days=-1), timedelta(0), timedelta(days=90), timedelta(days=90, seconds=1)]
+    times = [first + age for age in ages]
+    urls = URLS[:1] * len(times)
+    expected = ["unknown", "deny", "deny", "unknown"]
+    with Table.open(path) as table:
+        assert table.verdicts(urls, "GPTBot", at=times, max_age=90) == expected
+        column = pa.array(times, pa.timestamp("s", "UTC"))
+        assert (
+            table.verdicts(pa.array(urls), "GPTBot", at=column, max_age=90).to_pylist() == expected
+        )
+        assert table.verdicts(urls, "GPTBot", at=times) == ["unknown", "deny", "deny", "deny"]
+        reasons = [table.verdict(urls[0], "GPTBot", at=at, max_age=90).reason for at in times]
+        assert reasons == ["before-first-capture", "rule", "rule", "no-recent-capture"]
+        with pytest.raises(UsageError, match="max_age needs a time"):
+            table.verdicts(urls, "GPTBot", max_age=90)
+        for wrong in (0, 36_501, 1.5, True, "90d", timedelta(days=90)):
+            with pytest.raises(UsageError, match="Pass a whole number of days, from 1 to 36500"):
+                table.verdict(urls[0], "GPTBot", at=first, max_age=wrong)  # type: ignore[arg-type]
+    with Table.open(path, as_of="2024-06-30") as table:
+        assert table.verdicts(urls[:1], "GPTBot", max_age=90) == ["unknown"]
+        assert table.verdicts(pa.array(urls[:1]), "GPTBot", max_age=365).to_pylist() == ["deny"]
+        assert table.verdicts(urls[:1], "GPTBot") == ["deny"]
+
+
 def _judged_one_by_one(path: Path, urls: list[str], times: list[datetime | None]) -> list[str]:
     """The verdicts of tables that were opened as of each time."""
     verdicts = []

@@ -37,6 +37,7 @@ def times(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> Non
     )
     for at in (now, now.date(), None):
         assert_type(table.verdict("url", "a", at=at), Judgement)
+        assert_type(table.verdicts(urls, "a", at=at, max_age=90), list[Verdict])
 
 
 def columns(table: Table, series: pl.Series) -> None:

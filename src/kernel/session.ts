@@ -382,19 +382,25 @@ export class Session {
    * @param key names the agents, and whatever else `agents` depends on
    * @param agents called if the query is not kept from an earlier call
    * @param timed whether each URL has its own time
+   * @param maxAge as QuerySettings has it; only with a time
    * @throws RobotsFilterError `usage` unless there are 1 to 256 agents
    */
   askColumn(
     key: string,
     agents: () => readonly Agent[],
-    { explain, timed }: { readonly explain: boolean; readonly timed: boolean },
+    how: {
+      readonly explain: boolean;
+      readonly timed: boolean;
+      readonly maxAge: number | undefined;
+    },
     target: JudgeTarget,
   ): Asked {
+    const { explain, timed, maxAge } = how;
     const queries = this.#queriesFor(COLUMN + (timed ? TIMED : 0), target);
-    const own = `${explain} ${key}`;
+    const own = `${explain} ${maxAge} ${key}`;
     return (
       queries.get(own) ??
-      this.#add(queries, own, { agents: agents(), explain, timed, format: 'offsets' }, target)
+      this.#add(queries, own, { agents: agents(), ...how, format: 'offsets' }, target)
     );
   }
 

@@ -95,12 +95,15 @@ export class ColumnJudge {
    *
    * @returns the frame of the answer
    * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs, or the
-   *   table has no histories, or one time, and the URLs have times
+   *   table has no histories, or one time, and the URLs have times; or if there is no time from
+   *   which an age is counted
    */
-  judge({ agents: names, explain, warn, timed, count }: Request): Buffer {
+  judge({ agents: names, explain, warn, timed, maxAge, count }: Request): Buffer {
     if (timed) this.#checkTimes();
+    if (maxAge !== undefined) this.#checkAge(timed);
     const parse = (): Agent[] => this.#parseAgents(names);
-    const asked = this.#session.askColumn(names, parse, { explain, timed }, this.#target);
+    const how = { explain, timed, maxAge };
+    const asked = this.#session.askColumn(names, parse, how, this.#target);
     const agents = asked.agents.length;
     if (count * agents > MAX_VERDICTS) {
       throw new RobotsFilterError(
@@ -121,6 +124,15 @@ export class ColumnJudge {
       ? 'it was opened for one time. Open it without that'
       : 'it has no histories. Compile it with --history';
     throw new RobotsFilterError('usage', `the URLs have times, and the table has not: ${remedy}`);
+  }
+
+  /** @throws RobotsFilterError `usage` if there is no time from which an age is counted */
+  #checkAge(timed: boolean): void {
+    if (timed || this.#served.time !== undefined) return;
+    throw new RobotsFilterError(
+      'usage',
+      'the age of robots.txt files needs a time from which it is counted. Send the time of each URL, or open the table for one time',
+    );
   }
 
   /** The columns of the answer; or the shards of hosts, a word for each URL. */

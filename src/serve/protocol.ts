@@ -2,7 +2,7 @@
 
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
-import { OFFSET_BYTES, TIME_BYTES } from '../kernel/layout.js';
+import { LAST_TIME, OFFSET_BYTES, TIME_BYTES } from '../kernel/layout.js';
 import { readSome, sleepBeforeRetry, writeBytes } from '../workers/descriptor.js';
 
 /**
@@ -20,7 +20,8 @@ export const GREETING_BYTES = 8;
 
 // ---- The server's greeting: MAGIC, the version, the length of a JSON object, the object
 
-// ---- Request: this header, the agents (JSON, padded with zeros), the times, the offsets, the URLs
+// ---- Request: this header, the age, the agents (JSON, padded with zeros), the times, the offsets,
+// the URLs
 
 const REQUEST_KIND = 0;
 const REQUEST_FLAGS = 4;
@@ -43,6 +44,9 @@ const FLAG_EXPLAIN = 1;
 const FLAG_WARN = 2;
 /** Each URL has its own time: the times come before the offsets. */
 const FLAG_TIMES = 4;
+/** A robots.txt may be at most so old: a word with its age in seconds follows the header. */
+const FLAG_MAX_AGE = 8;
+const FLAGS = FLAG_EXPLAIN | FLAG_WARN | FLAG_TIMES | FLAG_MAX_AGE;
 
 // ---- Answer: this header, then for VERDICTS the columns, for REFUSAL a message in UTF-8
 
@@ -158,6 +162,8 @@ export interface Request {
   readonly warn: boolean;
   /** Whether each URL has its own time. */
   readonly timed: boolean;
+  /** In seconds, as QuerySettings has it. */
+  readonly maxAge?: number | undefined;
   /** Number of URLs. */
   readonly count: number;
   readonly urlBytes: number;
@@ -182,10 +188,10 @@ export function readRequest(
     throw refusedFrame(`a request of kind ${word(REQUEST_KIND)}`, `The only kind is ${KIND_JUDGE}`);
   }
   const flags = word(REQUEST_FLAGS);
-  if ((flags & ~(FLAG_EXPLAIN | FLAG_WARN | FLAG_TIMES)) !== 0) {
+  if ((flags & ~FLAGS) !== 0) {
     throw refusedFrame(
       `a request with flags ${flags}`,
-      `The flags are ${FLAG_EXPLAIN}, ${FLAG_WARN} and ${FLAG_TIMES}`,
+      `The flags are ${FLAG_EXPLAIN}, ${FLAG_WARN}, ${FLAG_TIMES} and ${FLAG_MAX_AGE}`,
     );
   }
   const timed = (flags & FLAG_TIMES) !== 0;
@@ -195,6 +201,7 @@ export function readRequest(
   checkLimit('bytes of agents', agentsBytes, MAX_AGENTS_BYTES);
   checkLimit('URLs', count, MAX_VERDICTS);
   checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
+  const maxAge = (flags & FLAG_MAX_AGE) === 0 ? undefined : readMaxAge(input);
   const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
   readPart(input, agents, 'the agents of a request');
   const column = columnMemory(count, urlBytes, timed);
@@ -206,9 +213,18 @@ export function readRequest(
     explain: (flags & FLAG_EXPLAIN) !== 0,
     warn: (flags & FLAG_WARN) !== 0,
     timed,
+    maxAge,
     count,
     urlBytes,
   };
+}
+
+function readMaxAge(input: number): number {
+  const word = Buffer.alloc(TIME_BYTES);
+  readPart(input, word, 'the age of a request');
+  const maxAge = word.readUInt32LE();
+  checkLimit('seconds of age', maxAge, LAST_TIME);
+  return maxAge;
 }
 
 /** Bytes of the times, the offsets and the URLs. */

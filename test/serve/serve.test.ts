@@ -205,7 +205,9 @@ describe('robots-filter serve', () => {
 describe('a request', () => {
   const header = (...rest: readonly number[]): Buffer => words(1, 0, ...rest);
   it.each([
-    ['another flag', [words(1, 8, 0, 0, 0)], 'flags 8'],
+    ['another flag', [words(1, 16, 0, 0, 0)], 'flags 16'],
+    ['an age that is none', [words(1, 8, 0, 0, 0, 0xffff_ffff)], '4294967295 seconds of age'],
+    ['an age that is cut', [words(1, 8, 0, 0, 0), 'x'], 'within the age of a request'],
     ['truncated times', [words(1, 4, 0, 2, 4), words(9)], 'the URLs of a request'],
     ['too many agents', [header(0xffffffff, 0, 0)], '4294967295 bytes of agents'],
     ['one byte of agents too many', [header(65_537, 0, 0)], '65537 bytes of agents'],
@@ -354,6 +356,56 @@ describe('a column', () => {
       'no histories',
     );
     expect(() => new ColumnJudge({ ...served, time: 5 }).judge(timed)).toThrow('for one time');
+  });
+
+  it('counts no robots.txt that is older than the request says', () => {
+    const builder = new TableBuilder({ history: true });
+    for (const seconds of [1e9, 1e9 + 5000, 1e9 + 9000]) {
+      const rule = seconds === 1e9 + 9000 ? 'Allow' : 'Disallow';
+      builder.add('h.example', `User-agent: *\n${rule}: /a\n`, { date: 1000 * seconds });
+    }
+    const { arena, header } = tableMemory(Table.from(builder.build()));
+    const served = {
+      memory: arena.memory,
+      tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
+      addedShards: undefined,
+      histories: true,
+      time: undefined,
+      profile: 'rfc9309',
+      agents: ['*'],
+    } as const;
+    const url = 'https://h.example/a';
+    const times = [999_999_999, 1e9, 1e9 + 4000, 1e9 + 7000, 1e9 + 9000, 1e9 + 12_001];
+    const offsets = [0, ...times.map((_, index) => (index + 1) * url.length)];
+    const urls = url.repeat(times.length);
+    const judged = (flags: number, age: readonly number[], judge = new ColumnJudge(served)) => {
+      const timed = (flags & 4) !== 0;
+      const place = new Workplace();
+      const frame = Buffer.concat([
+        words(1, flags, 2, times.length, urls.length, ...age),
+        Buffer.from('[]\0\0'),
+        words(...(timed ? times : []), ...offsets),
+        Buffer.from(urls),
+      ]);
+      const descriptor = openSync(join(place.path, place.write('frames', frame)), 'r');
+      onTestFinished(() => closeSync(descriptor));
+      const request = readRequest(descriptor, judge.columnMemory.bind(judge));
+      if (request === undefined) throw new Error('no request');
+      return Array.from(judge.judge(request).subarray(8), (verdict) => VERDICTS[verdict]);
+    };
+    const judge = new ColumnJudge(served);
+    const all = ['unknown', 'deny', 'deny', 'deny', 'allow', 'allow'];
+    expect(judged(4, [], judge)).toEqual(all);
+    // The robots.txt of the third time was found again later.
+    expect(judged(4 + 8, [3000], judge)).toEqual([...all.slice(0, 5), 'unknown']);
+    expect(judged(4 + 8, [1000], judge)).toEqual([
+      ...['unknown', 'deny', 'deny', 'unknown', 'allow', 'unknown'],
+    ]);
+    expect(judged(4, [], judge)).toEqual(all);
+    const then = new ColumnJudge({ ...served, time: 1e9 + 7000 });
+    expect(judged(8, [2000], then)).toEqual(all.map(() => 'deny'));
+    expect(judged(8, [1999], then)).toEqual(all.map(() => 'unknown'));
+    expect(() => judged(8, [1000], judge)).toThrow('needs a time from which it is counted');
   });
 
   it('of any size finds its memory', () => {

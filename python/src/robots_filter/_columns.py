@@ -26,6 +26,9 @@ _KIND_JUDGE = 1
 _FLAG_EXPLAIN = 1
 _FLAG_WARN = 2
 _FLAG_TIMES = 4
+_FLAG_MAX_AGE = 8
+_WORD = struct.Struct("<I")
+_DAY = 86_400
 
 
 def _replace_surrogates(error: UnicodeError) -> tuple[bytes, int]:
@@ -103,8 +106,12 @@ class Column:
             if times is not None:
                 flags |= _FLAG_TIMES
                 of_urls = [times[start:end].cast("B")] if end > start else []
+            age = b""
+            if question.max_age is not None:
+                flags |= _FLAG_MAX_AGE
+                age = _WORD.pack(_DAY * question.max_age)
             header = _HEADER.pack(_KIND_JUDGE, flags, len(agents), end - start, len(data))
-            head = header + agents + bytes(-len(agents) % 4)
+            head = header + age + agents + bytes(-len(agents) % 4)
             yield Request(end - start, [memoryview(head), *of_urls, words, data])
             start = end
             if start >= self.count:

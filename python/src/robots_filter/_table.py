@@ -147,11 +147,20 @@ class Table:
         table._temporary = temporary
         return table
 
-    def verdict(self, url: str | bytes, agent: str, *, at: Time | None = None) -> Judgement:
+    def verdict(
+        self,
+        url: str | bytes,
+        agent: str,
+        *,
+        at: Time | None = None,
+        max_age: int | None = None,
+    ) -> Judgement:
         """Judge one URL for one agent, with the reason and the rule that decided.
 
         `at` asks a table with histories for the robots.txt that was in force then: a datetime with
-        a time zone, or a date, which is its first second in UTC. None asks for the newest.
+        a time zone, or a date, which is its first second in UTC. None asks for the newest. With
+        `at`, or a table that was opened with `as_of`, `max_age` is a number of days: a robots.txt
+        that was not found again for longer counts for nothing.
 
         An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A:B`. For many
         URLs `verdicts` is hundreds of times as fast.
@@ -165,33 +174,69 @@ class Table:
             raise UsageError(f"the agent is of type {type(agent).__name__}. Pass a product token")
         judgement: Judgement
         urls = [url]
-        times = self._times(at, urls)
-        (judgement,) = self._judge.of_list(urls, question_of(agent, explain=True), times)
+        question = self._question(agent, True, at, max_age)
+        (judgement,) = self._judge.of_list(urls, question, self._times(at, urls))
         return judgement
 
     @overload
     def verdicts(
-        self, urls: _Urls, agents: str, explain: Literal[False] = False, *, at: _At = None
+        self,
+        urls: _Urls,
+        agents: str,
+        explain: Literal[False] = False,
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[Verdict]: ...
     @overload
     def verdicts(
-        self, urls: _Urls, agents: str, explain: Literal[True], *, at: _At = None
+        self,
+        urls: _Urls,
+        agents: str,
+        explain: Literal[True],
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[Judgement]: ...
     @overload
     def verdicts(
-        self, urls: _Urls, agents: _Agents, explain: Literal[False] = False, *, at: _At = None
+        self,
+        urls: _Urls,
+        agents: _Agents,
+        explain: Literal[False] = False,
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[dict[str, Verdict]]: ...
     @overload
     def verdicts(
-        self, urls: _Urls, agents: _Agents, explain: Literal[True], *, at: _At = None
+        self,
+        urls: _Urls,
+        agents: _Agents,
+        explain: Literal[True],
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[dict[str, Judgement]]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: str, explain: Literal[False] = False, *, at: _At = None
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        explain: Literal[False] = False,
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[Verdict | None]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: str, explain: Literal[True], *, at: _At = None
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        explain: Literal[True],
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[Judgement | None]: ...
     @overload
     def verdicts(
@@ -201,10 +246,17 @@ class Table:
         explain: Literal[False] = False,
         *,
         at: _At = None,
+        max_age: int | None = None,
     ) -> list[dict[str, Verdict] | None]: ...
     @overload
     def verdicts(
-        self, urls: _UrlsOrNulls, agents: _Agents, explain: Literal[True], *, at: _At = None
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        explain: Literal[True],
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> list[dict[str, Judgement] | None]: ...
     @overload
     def verdicts(
@@ -214,14 +266,27 @@ class Table:
         explain: bool = False,
         *,
         at: _At = None,
+        max_age: int | None = None,
     ) -> polars.Series: ...
     # The packages of the other columns have no types of their own.
     @overload
     def verdicts(
-        self, urls: Any, agents: str | Sequence[str], explain: bool = False, *, at: _At = None
+        self,
+        urls: Any,
+        agents: str | Sequence[str],
+        explain: bool = False,
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> Any: ...
     def verdicts(
-        self, urls: Any, agents: str | Sequence[str], explain: bool = False, *, at: _At = None
+        self,
+        urls: Any,
+        agents: str | Sequence[str],
+        explain: bool = False,
+        *,
+        at: _At = None,
+        max_age: int | None = None,
     ) -> Any:
         """Judge many URLs; return the same kind of collection, in the same order.
 
@@ -235,12 +300,12 @@ class Table:
         `at` asks a table with histories for the robots.txt that was in force at a time: one time
         for all URLs as in `verdict`, or one for each: a list, an array of pyarrow or NumPy, or a
         Series, of dates or timestamps. A column without a time zone is UTC. A URL without a time
-        is invalid.
+        is invalid. `max_age` is as in `verdict`.
 
         Raises UsageError for a wrong type, for an agent that is no product token, for another
         number of times than of URLs, and for times if the table has no histories.
         """
-        question = question_of(agents, explain=bool(explain))
+        question = self._question(agents, bool(explain), at, max_age)
         if isinstance(urls, str | bytes):
             raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
         times = self._times(at, urls)
@@ -260,6 +325,16 @@ class Table:
         raise UsageError(
             f"urls is of type {type(urls).__name__}. {_ADVICE.get(package.lstrip('_'), _KINDS)}"
         )
+
+    def _question(self, agents: object, explain: bool, at: Any, max_age: Any) -> Question:
+        """Return the question; raise UsageError for an age without a time."""
+        question = question_of(agents, explain=explain, max_age=max_age)
+        if max_age is not None and at is None and self._as_of is None:
+            raise UsageError(
+                "max_age needs a time, from which the age is counted. "
+                "Pass at=, or open the table with as_of="
+            )
+        return question
 
     def _times(self, at: Any, urls: Any) -> Times | None:
         """Return the time of each URL; None if the newest robots.txt counts.

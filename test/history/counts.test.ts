@@ -1,7 +1,15 @@
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { describe, expect } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { DecidedRules } from '../../src/inspect/host-order.js';
+import { ruleText } from '../../src/inspect/host-report.js';
+import { readTable } from '../../src/judge/open-table.js';
 import { Table } from '../../src/judge/table.js';
 import type { Judgement } from '../../src/kernel/session.js';
+import { Filter } from '../../src/pipeline/filter.js';
+import { parseAgent } from '../../src/protocol/agent.js';
+import { MainThread } from '../../src/workers/main-thread.js';
 import { lines, test, type Workplace, workplace } from '../cli/command-line.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -240,6 +248,45 @@ describe('--stats-by rule', () => {
       ...decided.map(([, , , , , , version]) => version),
       '-',
     ]);
+  });
+
+  test('counts in several memories as in one', async () => {
+    const random = new Random(4806);
+    const { world, asked, it } = await placed(random, 300);
+    const table = await readTable(join(it.path, 'sharded'), { bankBytes: 1 });
+    expect(table.banks).toHaveLength(3);
+    const filter = new Filter({
+      table,
+      pool: new MainThread(),
+      settings: {
+        agents: AGENTS.map((agent) => parseAgent(agent, 'rfc9309')),
+        output: 'verdicts',
+        unknown: 'unknown',
+        explain: false,
+        strict: false,
+        urlField: ['url'],
+        timeField: ['t'],
+        verdictField: undefined,
+        maxLineBytes: 1000,
+        countHosts: false,
+        countByRule: true,
+      },
+    });
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const stream = Readable.from([Buffer.from(it.read('in.ndjson'))]);
+    await filter.run({ kind: 'stream', name: 'input', stream, format: 'ndjson' }, nowhere);
+    const { rules } = filter.ruleCounts();
+    const decided = new DecidedRules(table.view, rules);
+    const found = rules.map((counted): [string, number] => {
+      const { host, since, rule } = decided.find(counted);
+      const key = [AGENTS[counted.agent], host.host, rule.line, ruleText(rule), iso(since ?? 0)];
+      return [JSON.stringify(key), counted.count];
+    });
+    await filter.close();
+    const expected = expectedRows(asked, ({ host, seconds }) => world.at(host, seconds));
+    for (const agent of AGENTS) expected.delete(JSON.stringify([agent, null, null, null, null]));
+    expect(new Map(found)).toEqual(expected);
+    expect(expected.size).toBeGreaterThan(30);
   });
 
   test('has no version in runs without times', async () => {

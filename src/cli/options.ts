@@ -236,6 +236,7 @@ export interface RobotsOptions extends ProfileOptions, AskedAgentOptions, Source
   readonly hostColumn?: readonly string[];
   readonly robotsColumn?: readonly string[];
   readonly statusColumn?: readonly string[];
+  readonly dateColumn?: readonly string[];
   /** Number of days. */
   readonly unreachableAfter?: number;
 }
@@ -489,6 +490,15 @@ export const shared = {
       ),
     ].map((option) => option.argParser(fieldPathOnce)),
 
+  dateColumn: (): Option =>
+    describedOption(
+      'Robots.txt',
+      '--date-column <name>',
+      'Read when Parquet robots.txt were fetched from this column.',
+      'For a table that keeps dates. The column holds TIMESTAMP, DATE, INT96, numbers or text, in the forms that --time-field reads. Default: fetched or fetch_time. Dots descend into groups.',
+      '    --robots-dir set.parquet --date-column crawled_at',
+    ).argParser(fieldPathOnce),
+
   unreachableAfter: (): Option =>
     describedOption(
       'Robots.txt',
@@ -497,14 +507,19 @@ export const shared = {
       `0 to ${formatNumber(MOST_DAYS)} days (default: 30). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
     ).argParser(wholeNumber(0, MOST_DAYS, 'days')),
 
-  /** How robots.txt files are read: the options of all commands that compile them. */
-  reading: (): Option[] => [
+  /**
+   * How robots.txt files are read: the options of all commands that compile them.
+   *
+   * @param keepsDates whether the command may use the dates of files
+   */
+  reading: (keepsDates = false): Option[] => [
     shared.maxRobotsBytes(),
     shared.followLinks(),
     shared.staleUse(),
     shared.asOf(),
     shared.unreachableAfter(),
     ...shared.columns(),
+    ...(keepsDates ? [shared.dateColumn()] : []),
     shared.allowEmpty(),
   ],
 

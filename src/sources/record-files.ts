@@ -14,12 +14,14 @@ import {
   ColumnCursor,
   isNumeric,
   isText,
+  isTime,
   type Needed,
   namedColumn,
   nestedColumn,
   noColumn,
   numberOf,
   severalColumns,
+  timeJson,
   unreadableColumn,
 } from '../parquet/columns.js';
 import type { ColumnChunk, Leaf } from '../parquet/footer.js';
@@ -28,7 +30,7 @@ import { beginsRecord } from '../warc/records.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file.js';
 import { hasEnding } from './item.js';
-import { parseRecord, recordEvents, recordOf, STATUS_NAMES } from './record.js';
+import { DATE_NAMES, parseRecord, recordEvents, recordOf, STATUS_NAMES } from './record.js';
 
 /** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
@@ -75,6 +77,9 @@ const COLUMN_NAMES = {
   robots: ['robots', 'robots_txt', 'content', 'body'],
   robots_base64: ['robots_base64'],
   status: STATUS_NAMES,
+  // Two columns, as two members of a record: one may be a duration.
+  fetched: [DATE_NAMES[0]],
+  fetch_time: [DATE_NAMES[1]],
 } as const;
 
 const COLUMNS = Object.keys(COLUMN_NAMES) as Column[];
@@ -84,6 +89,7 @@ const OPTIONS = {
   host: '--host-column',
   robots: '--robots-column',
   status: '--status-column',
+  fetched: '--date-column',
 } as const;
 
 /** The option after which a column is no longer read, or read from another place. */
@@ -91,7 +97,11 @@ const REMEDIES: Record<Column, string> = {
   ...OPTIONS,
   url: OPTIONS.host,
   robots_base64: OPTIONS.robots,
+  fetch_time: OPTIONS.fetched,
 };
+
+/** The columns of dates. What they hold takes the date away, not the file. */
+const DATES: readonly Column[] = DATE_NAMES;
 
 /** Maximum rows of a part, and maximum bytes of their bodies. */
 const PART_ROWS = 1024;
@@ -101,7 +111,7 @@ const PART_BYTES = 1024 * 1024;
 const LONGEST_BODY = 64 * 1024 * 1024;
 
 /** Of several columns with a meaning, the one of the lowest rank is read. */
-const RANKS: Record<ReadColumn['content'], number> = { number: 0, text: 1, unreadable: 2 };
+const RANKS: Record<ReadColumn['content'], number> = { time: 0, number: 0, text: 1, unreadable: 2 };
 
 /** Parquet: a robots.txt in each row. */
 const parquetRows: RecordFile = {
@@ -143,7 +153,7 @@ const parquetRows: RecordFile = {
     }
   },
 
-  *read(part, { maxBodyBytes }): Generator<EntryEvent | WarningEvent> {
+  *read(part, { maxBodyBytes, needsDates }): Generator<EntryEvent | WarningEvent> {
     if (part.kind !== 'rows') throw new Error(`no rows in a part of ${part.kind}`);
     const { path, source, first } = part;
     let line = first;
@@ -153,7 +163,7 @@ const parquetRows: RecordFile = {
         bodyBytes(row) > LONGEST_BODY
           ? ({ code: 'bad-record', message: 'The body is longer than 64 MiB; skipped.' } as const)
           : recordOf(row, maxBodyBytes);
-      yield* recordEvents(record, path, source, number);
+      yield* recordEvents(record, path, source, number, needsDates);
     }
   },
 };
@@ -200,6 +210,8 @@ interface RecordRow {
   readonly robots?: Uint8Array;
   readonly robots_base64?: string;
   readonly status?: number | string;
+  readonly fetched?: number | string;
+  readonly fetch_time?: number | string;
 }
 
 /** Rows of a file of records. */
@@ -226,6 +238,10 @@ export interface RecordColumns {
   readonly robots?: readonly string[] | undefined;
   /** The column of status codes. */
   readonly status?: readonly string[] | undefined;
+  /** The column of the times of the fetches. */
+  readonly fetched?: readonly string[] | undefined;
+  /** Whether the times of the fetches are read. Default false. */
+  readonly hasDates?: boolean | undefined;
 }
 
 /** An open file of records. */
@@ -326,7 +342,7 @@ type Column = keyof typeof COLUMN_NAMES;
 interface ReadColumn {
   readonly leaf: Leaf;
   /** `unreadable`: the values are of another kind, so that only nulls are accepted. */
-  readonly content: 'text' | 'number' | 'unreadable';
+  readonly content: 'text' | 'number' | 'time' | 'unreadable';
 }
 
 type ReadColumns = ReadonlyMap<Column, ReadColumn>;
@@ -339,10 +355,10 @@ type ReadColumns = ReadonlyMap<Column, ReadColumn>;
  */
 function columnsOf(file: ParquetFile, named: RecordColumns): ReadColumns {
   const columns = new Map<Column, ReadColumn>();
-  for (const [column, option] of Object.entries(OPTIONS) as [keyof RecordColumns, string][]) {
+  for (const [column, option] of Object.entries(OPTIONS) as [keyof typeof OPTIONS, string][]) {
     const name = named[column];
     if (name === undefined) continue;
-    const leaf = namedColumn(file, name, option);
+    const leaf = namedColumn(file, name, option, neededIn(column));
     const content = contentOf(column, leaf);
     if (content === 'unreadable') throw unreadableColumn(file, leaf, neededIn(column), option);
     columns.set(column, { leaf, content });
@@ -351,6 +367,8 @@ function columnsOf(file: ParquetFile, named: RecordColumns): ReadColumns {
   const replaced: Column[] = [];
   if (columns.has('host')) replaced.push('url');
   if (columns.has('robots')) replaced.push('robots_base64');
+  if (columns.has('fetched')) replaced.push('fetch_time');
+  if (named.hasDates !== true) replaced.push(...DATES);
   for (const column of COLUMNS) {
     if (columns.has(column) || replaced.includes(column)) continue;
     // A number comes before a text, and what can be read before what cannot.
@@ -361,6 +379,7 @@ function columnsOf(file: ParquetFile, named: RecordColumns): ReadColumns {
       }))
       .sort((a, b) => RANKS[a.content] - RANKS[b.content]);
     if (best === undefined) continue;
+    if (DATES.includes(column) && best.content === 'unreadable') continue;
     // Which of two status codes counts cannot be known, and the other one may close the host.
     if (column === 'status' && next !== undefined && next.content !== 'unreadable') {
       throw severalColumns(file, best.leaf, next.leaf, OPTIONS.status);
@@ -402,11 +421,13 @@ function isNested({ path, maxRepetition }: Leaf): boolean {
 }
 
 function contentOf(column: Column, leaf: Leaf): ReadColumn['content'] {
+  if (DATES.includes(column)) return isTime(leaf) ? 'time' : 'unreadable';
   if (column === 'status' && isNumeric(leaf)) return 'number';
   return isText(leaf) ? 'text' : 'unreadable';
 }
 
 function neededIn(column: Column): Needed {
+  if (DATES.includes(column)) return 'times';
   return column === 'status' ? 'whole numbers' : 'text';
 }
 
@@ -428,7 +449,11 @@ async function rowOf(
     if (content === 'unreadable') {
       throw unreadableColumn(file, leaf, neededIn(column), REMEDIES[column]);
     }
-    if (column === 'robots') {
+    if (column === 'fetched' || column === 'fetch_time') {
+      // A number, a text, or null for a value that is no time.
+      const time = JSON.parse(timeJson(leaf, bytes)) as number | string | null;
+      if (time !== null) row[column] = time;
+    } else if (column === 'robots') {
       // The part may go to another thread, so the bytes are copied.
       row.robots = Uint8Array.from(bytes);
     } else if (content === 'number') {

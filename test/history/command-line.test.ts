@@ -279,7 +279,7 @@ describe('a history is refused', () => {
     expect(none.code).toBe(2);
     expect(none.stderr).toContain('some: no robots.txt has a date, and a history needs dates');
     expect(none.stderr).toContain(
-      'NDJSON records with a member "fetched", directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records',
+      'records with a member or column "fetched" (--date-column names another one), directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records',
     );
     expect(it.names()).not.toContain('no.table');
     for (const shards of ['', '--shards 2 ']) {

@@ -108,6 +108,7 @@ class Table:
         host_column: str | None = None,
         robots_column: str | None = None,
         status_column: str | None = None,
+        date_column: str | None = None,
         history: bool = False,
         follow_links: bool = False,
         threads: int | None = None,
@@ -127,6 +128,7 @@ class Table:
             "--host-column": host_column,
             "--robots-column": robots_column,
             "--status-column": status_column,
+            "--date-column": date_column,
         }
         words = words_of(paths, agents, options)
         if history:

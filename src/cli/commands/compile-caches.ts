@@ -43,6 +43,8 @@ type CachesOptions = RobotsOptions & {
   readonly fetch?: boolean;
   readonly timeField?: readonly string[];
   readonly inForce?: string;
+  readonly preferences?: boolean;
+  readonly report?: string;
   /** The only shard that is compiled. */
   readonly only?: number | 'manifest';
 };
@@ -66,6 +68,11 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   if (options.history === true && options.stale !== undefined) {
     throw usageError(
       `--stale has no effect on a history, in which each robots.txt counts for its own time. Leave it out; to count none that was last found long before a record's time, use --max-age`,
+    );
+  }
+  if (options.dateColumn !== undefined && !showsDates(options)) {
+    throw usageError(
+      '--date-column has no effect here, where no dates are kept. Add --history or --records to compile, or --time-field, --in-force or --report to the filter; or leave it out',
     );
   }
   const warnings = new CacheWarnings(diagnostics);
@@ -100,6 +107,11 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   return compiled;
 }
 
+/** Whether the dates of robots.txt files matter. The filter has records for preferences as well. */
+function showsDates({ history, records, preferences, report }: CachesOptions): boolean {
+  return history === true || report !== undefined || (records === true && preferences !== true);
+}
+
 /** The settings for reading caches that a run of the filter and the fetch before it share. */
 export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'onWarning'> {
   return {
@@ -113,6 +125,7 @@ export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'on
       host: options.hostColumn,
       robots: options.robotsColumn,
       status: options.statusColumn,
+      fetched: options.dateColumn,
     },
   };
 }
@@ -160,7 +173,7 @@ function noteUndated(
     timeField !== undefined ? '--time-field' : inForce !== undefined ? '--in-force' : '--history';
   const where = paths.join(', ');
   const remedy =
-    'Captures of WARC files have dates, directories that robots-filter fetch wrote, NDJSON records with a member "fetched", directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records; from Parquet none are read';
+    'Captures of WARC files have dates, directories that robots-filter fetch wrote, records with a member or column "fetched" (--date-column names another one), directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records';
   if (undated === files && only === undefined) {
     throw new RobotsFilterError(
       'input',

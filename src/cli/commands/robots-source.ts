@@ -168,6 +168,7 @@ export function readingOptionsIn(options: RobotsOptions): string[] {
     ['--host-column', options.hostColumn],
     ['--robots-column', options.robotsColumn],
     ['--status-column', options.statusColumn],
+    ['--date-column', options.dateColumn],
     ['--unreachable-after', options.unreachableAfter],
   ]);
 }

@@ -69,7 +69,7 @@ export const filterDefinition: CommandDefinition = {
     shared.robotsDir(),
     shared.table(),
     shared.profile('A table has the profile that it was compiled with; no other is accepted.'),
-    ...shared.reading(),
+    ...shared.reading(true),
     describedOption(
       'Fetching',
       '--fetch',

@@ -63,7 +63,7 @@ Exit status:
     shared.robotsDir(),
     shared.table(),
     shared.profile('A table has the profile that it was compiled with.'),
-    ...shared.reading(),
+    ...shared.reading(true),
     shared.agent(),
     shared.agentsFile('Verdicts'),
     describedOption(

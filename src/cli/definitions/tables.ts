@@ -65,11 +65,11 @@ Exit status:
       'Robots.txt',
       '--history',
       'Keep every dated robots.txt of a host, each from its date on.',
-      'Then --as-of asks the table for what was in force at a date, and without --as-of the newest counts. Dates come from captures of WARC files, from fetch, from the member "fetched" of NDJSON records, and from directories that are named by a date, such as 2024-05-01/HOST; files without a date are left out. Files that follow one another with the same rules are one version, of 20 bytes.',
+      'Then --as-of asks the table for what was in force at a date, and without --as-of the newest counts. Dates come from captures of WARC files, from fetch, from the member or column "fetched" of records, and from directories that are named by a date, such as 2024-05-01/HOST; files without a date are left out. Files that follow one another with the same rules are one version, of 20 bytes.',
       '    robots-filter compile --history --robots-dir robotstxt.paths.gz -o history.table',
     ),
     shared.agentsFile('Robots.txt'),
-    ...shared.reading(),
+    ...shared.reading(true),
     describedOption(
       'Output',
       '-o, --output <file>',

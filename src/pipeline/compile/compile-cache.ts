@@ -137,14 +137,19 @@ export async function compileCache(
   };
 }
 
+/** The columns of Parquet files that are read: those of dates only if the table keeps dates. */
+export function columnsOf({ columns, records, history }: CompileCacheOptions): RecordColumns {
+  return { ...columns, hasDates: records === true || history === true };
+}
+
 /** The contents of the caches that are compiled; tables are among them. */
 export function contentsOf(
   paths: readonly string[],
   options: CompileCacheOptions,
 ): ReturnType<typeof cacheContents> {
-  const { followLinks = false, columns, profile, productTokens, records, history, asOf } = options;
+  const { followLinks = false, profile, productTokens, records, history, asOf } = options;
   const tables = { profile, agents: productTokens, records, history, asOf };
-  return cacheContents(paths, followLinks, columns, tables);
+  return cacheContents(paths, followLinks, columnsOf(options), tables);
 }
 
 /** The options that do not depend on the table, for all threads. */
@@ -274,7 +279,7 @@ class CacheCompilation {
       added = before;
       if (event.kind === 'warning') this.#options.onWarning(event.warning);
       else if (part.kind === 'names') {
-        await this.compile(nestedParts(event, part, this.#options.columns));
+        await this.compile(nestedParts(event, part, columnsOf(this.#options)));
       }
     }
     merger.add(table, added);

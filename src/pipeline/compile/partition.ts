@@ -18,7 +18,7 @@ import { type Archive, PartReader, walk } from '../../sources/cache.js';
 import type { CacheEntry } from '../../sources/entry.js';
 import { shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
-import { type CompileCacheOptions, contentsOf, partSettings } from './compile-cache.js';
+import { type CompileCacheOptions, columnsOf, contentsOf, partSettings } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import { encodeEntry, type ShardTask, SpillFile } from './shard-compiler.js';
 
@@ -103,7 +103,8 @@ class Partition {
 
   /** Adds the robots.txt files of caches, in order. */
   async add(paths: readonly string[]): Promise<void> {
-    const { columns, onWarning, signal } = this.#options;
+    const { onWarning, signal } = this.#options;
+    const columns = columnsOf(this.#options);
     const contents = contentsOf(paths, this.#options);
     for await (const found of walk(contents, this.#reader, 'in-place', columns)) {
       signal?.throwIfAborted();

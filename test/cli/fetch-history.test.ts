@@ -188,7 +188,7 @@ describe('fetch --history', () => {
   });
 
   test('loses nothing if it is killed, and completes the next time', async ({ empty: place }) => {
-    const hosts = Array.from({ length: 80 }, (_, number) => `127.8.0.${1 + number}`);
+    const hosts = Array.from({ length: 100 }, (_, number) => `127.8.0.${1 + number}`);
     const urls = hosts.map((host) => `http://${host}:${port}/`).join('\n');
     const begin = (): ChildProcess => {
       const child = place.start(['fetch', '--history', ...FETCH, '--concurrency', '16', '-']);
@@ -326,6 +326,10 @@ describe('a directory of versions', () => {
       'deny 2024-10-01',
       'allow 2025-06-01',
     ]);
+    const followed = 'compile -q --history --follow-links --robots-dir d -o f.table';
+    expect(await place.run(followed)).toMatchObject({ code: 0 });
+    const outside = await place.run('check -q --history f.table x https://a.example/outside');
+    expect(outside.text).toContain('deny\thttps://a.example/outside\t2024-05-01T00:00:00Z');
     const alone = await place.run('check -q --history h.table x https://d.example/alone');
     expect(alone.text).toContain('deny\thttps://d.example/alone\t2024-01-01T00:00:00Z');
   });
@@ -347,15 +351,22 @@ describe('a directory of versions', () => {
   });
 
   test('may hold thousands of versions', async ({ empty: place }) => {
-    const count = 2000;
-    for (let version = 0; version < count; version++) {
-      const time = new Date(Date.UTC(2020, 0, 1) + version * DAY).toISOString().slice(0, 10);
-      place.write(`${HOST}/history/${time}/robots.txt`, robotsOf(`v${version % 2}`));
+    // 64 are read together.
+    const counts = { 'a.example': 2000, 'b.example': 64, 'c.example': 65 };
+    for (const [host, count] of Object.entries(counts)) {
+      for (let version = 0; version < count; version++) {
+        const time = new Date(Date.UTC(2020, 0, 1) + version * DAY).toISOString().slice(0, 10);
+        place.write(`d/https/${host}/history/${time}/robots.txt`, robotsOf(`v${version % 2}`));
+      }
     }
     const compiled = await place.run('compile -q --history --robots-dir d -o h.table');
     expect(compiled).toMatchObject({ code: 0, stderr: '' });
-    const last = await place.run('check -q --history h.table x https://a.example/v1');
-    expect(lines(last.text)).toHaveLength(count);
-    expect(last.text.trimEnd().split('\n').at(-1)).toContain('deny');
+    for (const [host, count] of Object.entries(counts)) {
+      const { text } = await place.run(`check -q --history h.table x https://${host}/v1`);
+      const verdicts = lines(text).map((line) => line.split('\t')[0]);
+      expect(verdicts, host).toEqual(
+        Array.from({ length: count }, (_, version) => (version % 2 === 1 ? 'deny' : 'allow')),
+      );
+    }
   });
 });

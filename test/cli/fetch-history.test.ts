@@ -116,7 +116,8 @@ describe('fetch --history', () => {
     for (const [sent] of DAYS) {
       if (seconds.length > 0) passTime(at(place, 'store'));
       answer = () => sent;
-      const fetched = await place.run(['fetch', '--history', ...FETCH, '--json', 'urls.txt']);
+      const source = seconds.length % 2 === 1 ? '--stale' : 'urls.txt';
+      const fetched = await place.run(['fetch', '--history', ...FETCH, '--json', source]);
       expect(fetched.code, fetched.stderr).toBe(0);
       unchanged += JSON.parse(fetched.text).notModified;
       for (const index of seconds.keys()) seconds[index] = (seconds[index] ?? 0) - PASSED / 1000;

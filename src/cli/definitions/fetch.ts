@@ -37,6 +37,7 @@ export const fetchDefinition: CommandDefinition = {
     mainOptions: [
       '--robots-dir',
       '--stale',
+      '--history',
       '--user-agent',
       '--url-field',
       '--concurrency',

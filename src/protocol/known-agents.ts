@@ -144,7 +144,7 @@ AdIdxBot | Microsoft | bing | 2026-11-28 | unknown | Checks the pages that adver
 
 @social
 facebookexternalhit | Meta | meta | 2026-11-28 | yes | Fetches what users share, to show a preview. It may bypass robots.txt in checks for malware.
-Twitterbot | X | https://developer.x.com/cards/overview | 2026-11-28 | yes | Fetches what users share, to show a preview.
+Twitterbot | X Corp. | https://developer.x.com/cards/overview | 2026-11-28 | yes | Fetches what users share, to show a preview.
 Pinterestbot | Pinterest | https://developers.pinterest.com/docs/reference/control-pinterestbot-access-to-your-site/ | 2026-11-28 | yes | Indexes the pages that pins lead to, and keeps the pins up to date.
 LinkedInBot | LinkedIn | https://github.com/monperrus/crawler-user-agents | 2026-11-28 | unknown | Fetches what users share, to show a preview.
 Slackbot-LinkExpanding | Slack | https://api.slack.com/robots | 2026-11-28 | unknown | Fetches what users share, to show a preview.

@@ -63,6 +63,9 @@ interface AuthorityFile {
   readonly bodyBytes: number;
   /** When it was fetched, in seconds since 1970; 0 if unknown. */
   readonly date: number;
+  /** As in VersionDetails. */
+  readonly isAgain?: boolean;
+  readonly isGuess?: boolean;
 }
 
 /** The schemes of a host at one port, and the authority that decides for them. */
@@ -158,6 +161,8 @@ export class AuthoritySet {
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
   /** Number of authorities that have a file. */
   #filed = 0;
+  /** 1 for each authority that is a guess: see VersionDetails. */
+  #guesses: Uint32List | undefined;
   /**
    * The revision at which each authority of unknown scheme got its file. Without an authority that
    * has a shared port, no order matters and none is kept. Files from before the first one have 0.
@@ -197,6 +202,8 @@ export class AuthoritySet {
   set(authority: number, file: AuthorityFile): boolean {
     const { body, source, sourceNumber, bodyBytes, date } = file;
     this.revision++;
+    if (file.isGuess === true) this.#guesses ??= new Uint32List();
+    this.#guesses?.set(authority, file.isGuess === true ? 1 : 0);
     if (this.#histories !== undefined) {
       this.#histories.add(authority, file);
       // The authority itself has the newest file.
@@ -214,6 +221,14 @@ export class AuthoritySet {
     if (isNew) this.#filed++;
     const overrides = this.#noteOrder(authority);
     return this.#histories === undefined && (!isNew || overrides);
+  }
+
+  /** Whether the scheme of an entry's authority is a guess, and files without a scheme lose to it. */
+  isDoubtful({ authority, others }: HostEntry): boolean {
+    return (
+      this.#guesses?.get(authority) === 1 &&
+      others.some((other) => this.#tail(other).scheme === UNKNOWN_SCHEME)
+    );
   }
 
   /** Whether authorities have histories. */

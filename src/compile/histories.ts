@@ -21,10 +21,21 @@ export interface Version {
   /** Template and number of the source: see SourceTemplates. */
   readonly source: number;
   readonly sourceNumber: number;
+  /**
+   * Whether its source found the same before, and another source found something else in between.
+   * When the same was in force again is then not known: only when it was found for the last time.
+   */
+  readonly isInterrupted: boolean;
 }
 
 /** A robots.txt that was found. */
-type Found = Omit<Version, 'confirmed'>;
+interface Found extends Omit<Version, 'confirmed' | 'isInterrupted'> {
+  /** Whether its source found the same before, and does not say what it found in between. */
+  readonly isAgain?: boolean | undefined;
+}
+
+/** Set in the word of a body that was found again. */
+const AGAIN = 2 ** 31;
 
 /**
  * All versions of all authorities, in the order in which they were added. They take 20 bytes each;
@@ -36,11 +47,11 @@ export class Histories {
   readonly #last = new Uint32List();
   #count = 0;
 
-  add(authority: number, { date, body, source, sourceNumber }: Found): void {
+  add(authority: number, { date, body, source, sourceNumber, isAgain }: Found): void {
     const words = this.#words;
     words.push(this.#last.get(authority));
     words.push(date);
-    words.push(body);
+    words.push(isAgain === true ? body + AGAIN : body);
     words.push(source);
     words.push(sourceNumber);
     this.#last.set(authority, ++this.#count);
@@ -74,7 +85,7 @@ export class Histories {
       }
     }
     added.sort((a, b) => a.date - b.date || b.order - a.order);
-    const versions: (Found & { confirmed: number })[] = [];
+    const versions: (Found & { confirmed: number; isInterrupted: boolean })[] = [];
     let date: number | undefined;
     for (const version of added) {
       // Of one date, the version that was added last comes first.
@@ -82,17 +93,19 @@ export class Histories {
       date = version.date;
       const before = versions.at(-1);
       if (before && robotsOf(before.body) === robotsOf(version.body)) before.confirmed = date;
-      else versions.push({ ...version, confirmed: date });
+      else versions.push({ ...version, confirmed: date, isInterrupted: version.isAgain === true });
     }
     return versions;
   }
 
   *#added(authority: number): Generator<Found & { readonly order: number }, undefined> {
     for (let next = this.#last.get(authority); next > 0; next = this.#word(next, WORD_BEFORE)) {
+      const body = this.#word(next, WORD_BODY);
       yield {
         order: next,
         date: this.#word(next, WORD_DATE),
-        body: this.#word(next, WORD_BODY),
+        body: body % AGAIN,
+        isAgain: body >= AGAIN,
         source: this.#word(next, WORD_SOURCE),
         sourceNumber: this.#word(next, WORD_SOURCE_NUMBER),
       };

@@ -58,6 +58,13 @@ export class HostRecords {
   readonly firstRobots: Uint32Array;
   /** Total length of the sources. */
   sourceBytes = 0;
+  /** Versions that were found again after those of another source: see Histories. */
+  interrupted = 0;
+  /** The first host that has one. */
+  firstInterrupted = '';
+  /** Entries of which a table does not tell whether they win: see AuthoritySet. */
+  doubtful = 0;
+  firstDoubtful = '';
   readonly crowded: CrowdedHost[] = [];
   /** Keeps the reads of `prefetch` from being optimised away. */
   prefetched = 0;
@@ -124,9 +131,12 @@ export class HostRecords {
     const high = this.#first[host + 1] as number;
     const entries = authorities.entriesOf(this.#sorted, low, high);
     if (entries.length > MAX_HOST_AUTHORITIES) {
-      const name = Buffer.from(this.names.get(host)).toString('latin1');
-      this.crowded.push({ host: name, authorities: entries.length });
+      this.crowded.push({ host: this.#name(host), authorities: entries.length });
       entries.length = MAX_HOST_AUTHORITIES;
+    }
+    for (const entry of entries) {
+      if (!authorities.isDoubtful(entry)) continue;
+      if (this.doubtful++ === 0) this.firstDoubtful = this.#name(host);
     }
     const { authority } = entries[0] as HostEntry;
     if (isPlain(entries) && !authorities.keepsHistories) {
@@ -143,12 +153,17 @@ export class HostRecords {
       if (form !== HOST_DATED) continue;
       const versions = authorities.versions(entry);
       bytes += historyBytes(versions);
-      for (const { body, source } of versions) {
+      for (const { body, source, isInterrupted } of versions) {
+        if (isInterrupted && this.interrupted++ === 0) this.firstInterrupted = this.#name(host);
         this.#need(authorities.robotsOf(body), source, needed);
       }
     }
     this.firstRobots[host] = needed.start(authorities.robots(authority));
     this.#bytes[host] = bytes;
+  }
+
+  #name(host: number): string {
+    return Buffer.from(this.names.get(host)).toString('latin1');
   }
 
   /** Adds a host by the record and the source of its only authority. */

@@ -10,9 +10,11 @@ import type { FirstSource, TableContents } from './table-contents.js';
 import {
   COMPILED_ELSEWHERE,
   countEntries,
+  ENTRY_AGAIN,
   ENTRY_BODY,
   ENTRY_BODY_BYTES,
   ENTRY_DATE,
+  ENTRY_GUESS,
   ENTRY_KEY,
   ENTRY_SOURCE,
   ENTRY_SOURCE_NUMBER,
@@ -101,8 +103,11 @@ export class PartMerger {
         word(ENTRY_KEY + 3) | 0,
       );
       const number = word(ENTRY_SOURCE_NUMBER);
+      const body = word(ENTRY_BODY);
       const overrides = authorities.set(authority, {
-        body: this.#body(word(ENTRY_BODY), { template, number, authority }),
+        body: this.#body(body % ENTRY_GUESS, { template, number, authority }),
+        isAgain: body >= ENTRY_AGAIN,
+        isGuess: body % ENTRY_AGAIN >= ENTRY_GUESS,
         source: template,
         sourceNumber: number,
         bodyBytes: word(ENTRY_BODY_BYTES),

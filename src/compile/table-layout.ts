@@ -99,6 +99,10 @@ export class TableLayout {
   readonly header: Uint8Array;
   /** The hosts with authorities that the table leaves out. */
   readonly crowdedHosts: readonly CrowdedHost[];
+  /** Versions whose source does not tell when they were in force again, and the first host. */
+  readonly interrupted: { readonly versions: number; readonly host: string };
+  /** Entries of tables that win over files without a scheme, and the first host. */
+  readonly doubtful: { readonly entries: number; readonly host: string };
   /** Everything after the header: sections and the padding between them. */
   readonly #stretches: readonly TablePieces[];
   /** The current stretch. */
@@ -120,6 +124,8 @@ export class TableLayout {
     this.#revision = authorities.revision;
     const hosts = new HostRecords(authorities, contents.sources, compiled.records.count);
     this.crowdedHosts = hosts.crowded;
+    this.interrupted = { versions: hosts.interrupted, host: hosts.firstInterrupted };
+    this.doubtful = { entries: hosts.doubtful, host: hosts.firstDoubtful };
     const tokens = new TokenNumbers(compiled, hosts.robots, contents.kept);
     this.#compiled = compiled;
     this.unnamed = tokens.unnamed;

@@ -43,6 +43,9 @@ export const ENTRY_SOURCE_NUMBER = 8;
 export const ENTRY_BODY = 9;
 export const ENTRY_BODY_BYTES = 10;
 export const ENTRY_DATE = 11;
+/** Set in the word of the body: see VersionDetails.isAgain and isGuess. */
+export const ENTRY_AGAIN = 2 ** 31;
+export const ENTRY_GUESS = 2 ** 30;
 
 /** Numbers of bodies that were not fetched; the distinct fetched bodies follow. */
 export const BODY_UNAVAILABLE = 0;
@@ -143,10 +146,9 @@ export class PartBuilder {
     const sources = this.#sources;
     sources.split(displaySource(details.source), authority.host);
     const bytes = details.compiledFrom ?? body.length;
-    if (details.isAgain !== true) {
-      this.#files++;
-      this.#bytes += bytes;
-    }
+    const isAgain = details.isAgain === true;
+    if (!isAgain) this.#files++;
+    if (!isAgain || details.compiledFrom !== undefined) this.#bytes += bytes;
     const key = this.#keep(authorityKey(authority));
     if (sources.template !== this.#template) {
       this.#templateWords = this.#keep(sources.template);
@@ -155,7 +157,8 @@ export class PartBuilder {
     const date = this.#keepsDates ? secondsOf(details.date) : 0;
     this.#pushPlace(key);
     this.#pushPlace(this.#templateWords);
-    this.#entries.push(sources.number, number, bytes, date);
+    const flags = (isAgain ? ENTRY_AGAIN : 0) + (details.isGuess === true ? ENTRY_GUESS : 0);
+    this.#entries.push(sources.number, number + flags, bytes, date);
   }
 
   /**

@@ -175,7 +175,10 @@ function parseContentUsage(value: string): ContentUsage | undefined {
   return { path, preferences };
 }
 
-/** Parses `search=yes, ai-train=no`; members without `=` are left out. */
+/**
+ * Parses `search=yes, ai-train=no`; members without `=` are left out. Of several values of a key
+ * `no` counts, else the last.
+ */
 function parseContentSignal(value: string): Readonly<Record<string, string>> | undefined {
   const signals: Record<string, string> = Object.create(null);
   let found = false;
@@ -184,10 +187,11 @@ function parseContentSignal(value: string): Readonly<Record<string, string>> | u
     if (equals < 0) continue;
     const key = member.slice(0, equals).trim().toLowerCase();
     if (key === '') continue;
-    signals[key] = member
+    const value = member
       .slice(equals + 1)
       .trim()
       .toLowerCase();
+    if (signals[key] !== 'no') signals[key] = value;
     found = true;
   }
   return found ? signals : undefined;

@@ -24,7 +24,7 @@ export interface CacheEntry {
   /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
   readonly fetched?: FetchOutcome;
   /** What else is known of a version. Overrides `status` and `fetched`. */
-  readonly known?: Pick<VersionDetails, 'access' | 'compiledFrom' | 'isAgain'>;
+  readonly known?: Pick<VersionDetails, 'access' | 'compiledFrom' | 'isAgain' | 'isGuess'>;
 }
 
 /**
@@ -54,6 +54,10 @@ export interface CacheEntry {
  * - `too-many-versions`: authorities whose robots.txt changes so often in a history that the oldest
  *   versions are left out.
  * - `without-records`: a table that keeps no other records, for a table that is to keep them.
+ * - `overlapping-versions`: histories of several sources that overlap, of which one tells only when
+ *   its versions were found first and last. This is found by compiling, not by reading.
+ * - `overridden`: a file without a scheme that loses to an entry of a table for one scheme. This is
+ *   found by compiling, not by reading.
  * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
  *   denied. This is found by compiling, not by reading.
  * - `too-many-authorities`: a host with more schemes and ports than a table can have of one host.
@@ -79,6 +83,8 @@ export type CacheWarningCode =
   | 'no-target'
   | 'too-many-versions'
   | 'without-records'
+  | 'overlapping-versions'
+  | 'overridden'
   | 'over-budget'
   | 'too-many-authorities';
 

@@ -146,19 +146,19 @@ function* entriesOf(
   for (const host of view.hosts()) {
     for (const { authority, found, shared } of namedAuthorities(view, host, history)) {
       const { records, date } = view.recordsOf(found);
+      const isGuess = authority.scheme !== undefined && authority.scheme !== 'ftp';
       const recordList = records.length === 0 ? NO_LIST : encodeRecordList(records);
       const entry = (
         version: TableAuthority,
         date: number | undefined,
-        list: Uint8Array = NO_LIST,
-        compiledFrom = 0,
+        { isAgain = false, list = NO_LIST, compiledFrom = 0 }: EntryDetails = {},
       ): CacheEntry => ({
         authority,
         body: bodies.of(version, list),
         source: JSON.parse(`"${version.source}"`) as string,
         status: undefined,
         date: date === undefined ? undefined : SECOND * date,
-        known: { access: version.accessResult, compiledFrom },
+        known: { access: version.accessResult, compiledFrom, isAgain, isGuess },
       });
       const versions = history ? view.versionsOf(found) : [];
       const last = versions.at(-1)?.confirmed;
@@ -166,16 +166,25 @@ function* entriesOf(
         for (const [time, other] of timesOf([own, ...shared])) {
           if (time === last || !isFoundAt(own, other, time)) continue;
           if (time === own.since && other !== own) continue;
-          yield entry(other.version, time);
+          yield entry(other.version, time, { isAgain: other === own && time > own.since });
         }
       }
       // The authority has the source of its newest capture, a version that of its first.
-      yield entry(found, last ?? date, recordList, share);
+      const isAgain = last !== undefined && last !== versions.at(-1)?.since;
+      yield entry(found, last ?? date, { isAgain, list: recordList, compiledFrom: share });
     }
   }
 }
 
 const NO_LIST = new Uint8Array(0);
+
+/** What an entry of a table has beside its version and time. */
+interface EntryDetails {
+  readonly isAgain?: boolean;
+  /** The record list. */
+  readonly list?: Uint8Array;
+  readonly compiledFrom?: number;
+}
 
 /** An authority as a robots.txt named it, and what the table has of it. */
 interface NamedAuthority {

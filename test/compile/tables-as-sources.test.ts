@@ -247,6 +247,65 @@ describe('a table that cannot be a source', () => {
     }
   });
 
+  const line = (host: string, path: string, fetched: string) =>
+    `${JSON.stringify({ host, robots: `User-agent: *\nDisallow: /${path}\n`, fetched })}\n`;
+
+  test.each(['', '--shards 2 '])('%soverlapping versions are warned of', async (shards) => {
+    const it = workplace();
+    const dates = ['2024-01-01', '2024-03-01', '2024-05-01'];
+    it.write('a.ndjson', dates.map((date) => line('k.example', 'a', date)).join(''));
+    it.write('b.ndjson', line('k.example', 'b', '2024-02-01'));
+    it.write('c.ndjson', line('k.example', 'b', '2024-06-01'));
+    await succeed(it, 'compile -q --history --robots-dir a.ndjson -o a.table');
+    const compile = (...from: string[]) =>
+      it.run(
+        `compile --history ${from.map((name) => `--robots-dir ${name} `).join('')}${shards}-o t-${from.length}${from.join('')}`,
+      );
+    const overlap = await compile('a.table', 'b.ndjson');
+    expect(overlap.code).toBe(0);
+    expect(overlap.stderr).toContain('warning: k.example: versions of several sources overlap, 1');
+    for (const each of [
+      await compile('a.ndjson', 'b.ndjson'),
+      await compile('a.table', 'c.ndjson'),
+    ]) {
+      expect([each.code, each.stderr]).toEqual([0, expect.not.stringContaining('overlap')]);
+    }
+  });
+
+  test.each(['', '--history ', '--shards 2 '])(
+    '%sa table that wins over a later file without a scheme is warned of',
+    async (words) => {
+      const it = workplace();
+      it.write(
+        'old.ndjson',
+        line('t.example', 'old', '2024-01-01') + line('https://t.example', 'tls', '2024-01-01'),
+      );
+      it.write('new.ndjson', line('t.example', 'new', '2024-05-01'));
+      it.write('named.ndjson', line('http://t.example', 'new', '2024-05-01'));
+      await succeed(it, `compile -q --history --robots-dir old.ndjson -o old.table`);
+      const beside = (name: string) =>
+        it.run(`compile ${words}--robots-dir old.table --robots-dir ${name} -o t-${name}`);
+      const doubtful = await beside('new.ndjson');
+      expect(doubtful.stderr).toContain('t.example: a table has it for http or https alone');
+      expect(doubtful.stderr).toContain('2 such in all');
+      expect((await beside('named.ndjson')).stderr).not.toContain('http or https alone');
+    },
+  );
+
+  test.each([
+    ['--robots-dir sd/part-00000.table --shards 3 -o sd', '-o sd would replace'],
+    ['--robots-dir sd/part-00000.table -o sd/part-00001.table', 'is a part of the table in shards'],
+    ['--robots-dir r.ndjson -o sd/manifest.json', 'is a part of the table in shards'],
+    ['--robots-dir sd -o sd/part-00001.table', 'would replace a file in --robots-dir sd'],
+    ['--robots-dir sd --shards 2 --only 0 -o sd', '-o sd would replace'],
+  ])('compile %s is refused', async (words, message) => {
+    const it = await place();
+    await succeed(it, 'compile -q --robots-dir r.ndjson --shards 3 -o sd');
+    const { code, stderr } = await it.run(`compile ${words}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    await succeed(it, 'compile -q --robots-dir sd -o whole.table');
+  });
+
   test('a robots.txt with the bytes of a compiled body is another body', async () => {
     const it = workplace();
     const empty = new Uint8Array(0);

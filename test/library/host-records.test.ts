@@ -26,6 +26,7 @@ const LINES = [
   'Content-Signal: ai-train=no, search=yes',
   'content-signal: AI-Train = YES, ai-input=no',
   'Content-Signals: search=no, use=reference',
+  'Content-Signal: search=no, search=yes',
   'License: https://h.example/licence.xml',
 ];
 

@@ -26,7 +26,12 @@ import {
   readingOf,
   reported,
 } from './compile-caches.js';
-import { filesToKeep, outputCompressor, refuseSourceAsOutput } from './outputs.js';
+import {
+  filesToKeep,
+  outputCompressor,
+  refuseSourceAsOutput,
+  refuseSourceInShards,
+} from './outputs.js';
 import { checkTime, refuseSingleRobots } from './robots-source.js';
 
 export interface CompileOptions extends RobotsOptions {
@@ -52,9 +57,9 @@ export async function compile(files: readonly string[], options: CompileOptions)
       `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} --shards 64 --only 0 -o ${output}`,
     );
   }
-  if (shards === undefined) {
-    refuseSourceAsOutput('-o', output, filesToKeep({ ...options, robotsDir }));
-  }
+  const kept = filesToKeep({ ...options, robotsDir });
+  if (shards === undefined) refuseSourceAsOutput('-o', output, kept);
+  else if (only !== 'manifest') refuseSourceInShards(output, kept);
   if (options.history === true && options.asOf !== undefined) {
     throw usageError(
       'a table with histories answers for every time. Leave --as-of out, and give it to the run that reads the table: robots-filter --table FILE --as-of DATE',

@@ -1,7 +1,7 @@
 /** Where a command writes: which file, in which format, and which files it must not replace. */
 
 import { realpathSync, statSync } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { isatty } from 'node:tty';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
@@ -12,7 +12,7 @@ import {
   STANDARD_INPUT,
 } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
-import { isTable } from '../../judge/read-table.js';
+import { isShardedTable, isTable } from '../../judge/read-table.js';
 import type { OutputMode } from '../../kernel/query.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
@@ -180,9 +180,29 @@ export function refuseSourceAsOutput(
     if (source === undefined) continue;
     if (source === replaced) throw refusal(name, `${output} would replace ${option} ${path}`);
     const directory = source.endsWith(sep) ? source : `${source}${sep}`;
-    if (replaced.startsWith(directory) && !isTable(replaced)) {
+    if (replaced.startsWith(directory) && (!isTable(replaced) || isTable(source))) {
       throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
+  }
+  if (isShardedTable(dirname(replaced)) && isTable(replaced)) {
+    throw refusal(name, `${output} is a part of the table in shards ${dirname(output)}`);
+  }
+}
+
+/**
+ * Refuses a directory of shards that is a source, or that holds one: it would be replaced whole.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseSourceInShards(output: string, sources: readonly NamedSource[]): void {
+  const replaced = realPathOf(output);
+  if (replaced === undefined) return;
+  for (const { option, path } of sources) {
+    const source = realPathOf(path); // Reading the path later gives the error.
+    // A directory that is no table is not replaced.
+    if (source === undefined || !isTable(source)) continue;
+    if (source !== replaced && !source.startsWith(`${replaced}${sep}`)) continue;
+    throw refusal('-o', `${output} would replace ${option} ${path}`);
   }
 }
 

@@ -96,12 +96,32 @@ export interface MergeablePart {
   readonly merger: PartMerger;
 }
 
-/** Warnings that only compiling finds: of files over their budget, and of crowded hosts. */
+/**
+ * Warnings that only compiling finds: of files over their budget, of crowded hosts, of histories
+ * that overlap, and of tables that win over files without a scheme.
+ */
 export function compileWarnings(contents: TableContents, layout: TableLayout): CacheWarning[] {
   const overBudget = contents
     .sourcesOf('over-budget')
     .map((path): CacheWarning => ({ code: 'over-budget', path, message: MESSAGES['over-budget'] }));
-  return [...overBudget, ...layout.crowdedHosts.map(crowded)];
+  return [
+    ...overBudget,
+    ...layout.crowdedHosts.map(crowded),
+    ...interrupted(layout),
+    ...doubtful(layout),
+  ];
+}
+
+function interrupted({ interrupted: { versions, host } }: TableLayout): CacheWarning[] {
+  if (versions === 0) return [];
+  const message = `versions of several sources overlap, ${versions} in all. A table and a directory of fetch tell when a robots.txt was found first and last; after another version in between, it counts again from the last time only. Compile the sources of the table in place of the table.`;
+  return [{ code: 'overlapping-versions', path: host, message }];
+}
+
+function doubtful({ doubtful: { entries, host } }: TableLayout): CacheWarning[] {
+  if (entries === 0) return [];
+  const message = `a table has it for http or https alone, and that wins over a file without a scheme; ${entries} such in all. Name the scheme in the file (https://HOST), or compile the sources of the table in place of the table.`;
+  return [{ code: 'overridden', path: host, message }];
 }
 
 function crowded({ host, authorities }: CrowdedHost): CacheWarning {

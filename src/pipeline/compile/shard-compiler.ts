@@ -180,6 +180,7 @@ type Fields = [
   bodyBytes: number | null,
   compiledFrom: number | null,
   isAgain: boolean | null,
+  isGuess: boolean | null,
 ];
 
 /** The bytes of an entry, for `decodeEntries`. */
@@ -197,6 +198,7 @@ export function encodeEntry({ authority, details, body }: SpilledEntry): Uint8Ar
     isInline ? null : body.bytes,
     details.compiledFrom,
     details.isAgain,
+    details.isGuess,
   ];
   const text = Buffer.from(JSON.stringify(fields));
   const inline = isInline ? body.length : 0;
@@ -216,7 +218,7 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
     const fields = JSON.parse(stretch.toString('utf8', at + HEAD_BYTES, bodyAt)) as Fields;
     const [scheme, host, port, source, status, access, date, bodyStart, bodyBytes, ...more] =
       fields;
-    const [compiledFrom, isAgain] = more;
+    const [compiledFrom, isAgain, isGuess] = more;
     yield {
       authority: { scheme: scheme ?? undefined, host, port: port ?? undefined },
       details: {
@@ -226,6 +228,7 @@ export function* decodeEntries(stretch: Buffer): Iterable<SpilledEntry> {
         date: date ?? undefined,
         compiledFrom: compiledFrom ?? undefined,
         isAgain: isAgain ?? undefined,
+        isGuess: isGuess ?? undefined,
       },
       body:
         bodyStart === null

@@ -294,7 +294,7 @@ export interface VersionDetails extends Omit<RobotsDetails, 'access'> {
    * the body is that robots.txt.
    */
   readonly compiledFrom?: number | undefined;
-  /** Whether its authority may not have named a scheme, though it does here: a table does not say. */
+  /** Whether its authority has a scheme only because a table does not say if it named one. */
   readonly isGuess?: boolean | undefined;
   /** Whether it only tells that the version before it was found again: it is no further file. */
   readonly isAgain?: boolean | undefined;

@@ -104,10 +104,10 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
       );
     }
   }
-  if (disregardsAny && links.every((link) => link === '*')) {
+  if (disregardsAny && links.includes('*')) {
     throw new RobotsFilterError(
       'usage',
-      `${JSON.stringify(agent)} names no crawler that could disregard *. Name one: "MyBot:"`,
+      `${JSON.stringify(agent)} names * and disregards it. Name a crawler alone: "MyBot:"`,
     );
   }
   const name =

@@ -27,7 +27,7 @@ describe('an agent', () => {
     }
   });
 
-  it.each(['*:', 'A::B', ':A', ':', 'A::', 'https://example.com/', 'A:B/1', 'A>:', '*:*:'])(
+  it.each(['*:', 'A::B', ':A', ':', 'A::', 'https://example.com/', 'A:B/1', 'A>:', '*:*:', 'A:*:'])(
     'is refused: %j',
     (text) => {
       expect(() => parseAgent(text, 'rfc9309')).toThrow();

@@ -223,7 +223,7 @@ export class AuthoritySet {
     return this.#histories === undefined && (!isNew || overrides);
   }
 
-  /** Whether the scheme of an entry's authority is a guess, and files without a scheme lose to it. */
+  /** Whether files without a scheme lose to an entry whose scheme is a guess. */
   isDoubtful({ authority, others }: HostEntry): boolean {
     return (
       this.#guesses?.get(authority) === 1 &&

@@ -628,9 +628,9 @@ function verdictOf(outcome: number): Verdict {
   return verdict;
 }
 
-/** The key of a query in a map of LIST_AGENT: a number in the list is no product token. */
-function keyOfList({ chain }: Agent, maxAge: number | undefined): string {
-  return JSON.stringify(maxAge === undefined ? chain : [maxAge, chain]);
+/** The key of a query in a map of LIST_AGENT: all that its verdicts depend on. */
+function keyOfList({ chain, disregardsAny = false }: Agent, maxAge: number | undefined): string {
+  return JSON.stringify([maxAge ?? null, disregardsAny, chain]);
 }
 
 /** Writes the words of a query for one agent that depend on its target. */

@@ -81,6 +81,27 @@ describe('an agent that disregards the groups of *', () => {
     },
   );
 
+  it('is another agent than one that obeys them, also with an age', () => {
+    const builder = new TableBuilder({ history: true });
+    const date = Date.UTC(2026, 0, 1);
+    builder.add('a.example', 'User-agent: *\nDisallow: /\n', { date });
+    const table = Table.from(builder.build());
+    const url = 'https://a.example/x';
+    const times = { at: date, maxAge: 3 };
+    for (const options of [undefined, { at: date }, times]) {
+      for (const [agent, verdict] of [
+        ['A', 'deny'],
+        ['A:', 'allow'],
+        [['A'], 'deny'],
+        ['A:', 'allow'],
+        ['A', 'deny'],
+      ] as const) {
+        expect(table.verdict(url, agent, options).verdict, `${agent}`).toBe(verdict);
+        expect(table.verdicts([url], agent, options), `${agent}`).toEqual([verdict]);
+      }
+    }
+  });
+
   const ROBOTS = 'User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nDisallow: /g\n';
   const place = () => {
     const it = workplace();

@@ -286,8 +286,10 @@ describe('a table that cannot be a source', () => {
       const beside = (name: string) =>
         it.run(`compile ${words}--robots-dir old.table --robots-dir ${name} -o t-${name}`);
       const doubtful = await beside('new.ndjson');
-      expect(doubtful.stderr).toContain('t.example: a table has it for http or https alone');
-      expect(doubtful.stderr).toContain('2 such in all');
+      expect(doubtful.stderr).toContain(
+        't.example: an entry of a table for http or https alone wins',
+      );
+      expect(doubtful.stderr).toContain('2 such entries in all');
       expect((await beside('named.ndjson')).stderr).not.toContain('http or https alone');
     },
   );

@@ -114,13 +114,13 @@ export function compileWarnings(contents: TableContents, layout: TableLayout): C
 
 function interrupted({ interrupted: { versions, host } }: TableLayout): CacheWarning[] {
   if (versions === 0) return [];
-  const message = `versions of several sources overlap, ${versions} in all. A table and a directory of fetch tell when a robots.txt was found first and last; after another version in between, it counts again from the last time only. Compile the sources of the table in place of the table.`;
+  const message = `versions of several sources overlap, ${versions} in all. A table and a directory of fetch know when a version was found first and last. If another version lies in between, the first version counts again only from its last time. Compile the sources of the table in place of the table.`;
   return [{ code: 'overlapping-versions', path: host, message }];
 }
 
 function doubtful({ doubtful: { entries, host } }: TableLayout): CacheWarning[] {
   if (entries === 0) return [];
-  const message = `a table has it for http or https alone, and that wins over a file without a scheme; ${entries} such in all. Name the scheme in the file (https://HOST), or compile the sources of the table in place of the table.`;
+  const message = `an entry of a table for http or https alone wins over a file without a scheme; ${entries} such entries in all. Name the scheme in the file (https://${host}), or compile the sources of the table in place of the table.`;
   return [{ code: 'overridden', path: host, message }];
 }
 

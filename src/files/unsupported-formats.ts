@@ -116,7 +116,8 @@ const DATA: readonly UnsupportedFormat[] = [
   {
     magic: magicOf('RFTABLE\x1a'),
     name: 'a table of robots-filter',
-    advice: 'Type: robots-filter --table FILE urls.txt',
+    advice:
+      'To judge by it, type: robots-filter --table FILE urls.txt. compile reads it from a file, not from a pipe',
   },
   { magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], name: 'a 7z archive', advice: SEVEN_ZIP },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },

@@ -159,7 +159,8 @@ function remedyFor(link: string): string {
   // The first word may be the token of another crawler: Google of Google Extended.
   return link.includes(' ')
     ? 'it has spaces. Use the product token that the operator documents, which may have "-" in their place'
-    : `use "${token}"`;
+    : // Without its colon the agent would obey the groups of `*`.
+      `use "${token}${link.endsWith(CHAIN_SEPARATOR) ? CHAIN_SEPARATOR : ''}"`;
 }
 
 /** Maximum number of products that are proposed. */

@@ -35,6 +35,11 @@ describe('an agent', () => {
   );
 });
 
+it('that is no product token is refused with its colon', () => {
+  expect(() => parseAgent('GPTBot/1.0:', 'rfc9309')).toThrow('use "GPTBot:"');
+  expect(() => parseAgent('GPTBot/1.0', 'rfc9309')).toThrow('use "GPTBot"');
+});
+
 describe('an agent that disregards the groups of *', () => {
   it.each(['rfc9309', 'google', 'draft-koster-rep-00'] as const)(
     'gets what the naive matcher says, profile %s',

@@ -223,6 +223,18 @@ describe('a table that cannot be a source', () => {
     expect(stderr).toContain('plain.table: keeps no sitemaps, crawl-delays and preferences');
   });
 
+  test('a table on a pipe, and one without hosts', async () => {
+    const it = await place();
+    const piped = await it.shell(
+      'cat plain.table | $rf compile --robots-dir /dev/stdin -o t.table',
+    );
+    expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining('not from a pipe')]);
+    it.write('none.ndjson', '');
+    await it.run('compile -q --allow-empty --robots-dir none.ndjson -o none.table');
+    const none = await it.run('compile --robots-dir none.table -o t.table');
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('Name another table')]);
+  });
+
   test('the filter reads a table as a table', async () => {
     const it = await place();
     const { code, stderr } = await it.run('--robots-dir plain.table', 'https://a.example/\n');

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { RobotsFilterError } from '../../base/errors.js';
+import { isTable } from '../../judge/read-table.js';
 import { openForHosts, Table, tableMemory } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
 import {
@@ -150,6 +151,7 @@ function describeEmpty(
   if (only !== undefined) return `no robots.txt in ${where} is for shard ${only}`;
   const isDirectory = (path: string) =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (paths.every(isTable)) return `no host in ${where}: every host is unknown. Name another table`;
   const remedy = paths.some(isDirectory)
     ? 'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt'
     : 'A record needs "host" or "url", and "robots", "robots_base64" or "status"; a WARC file needs captures of a robots.txt';

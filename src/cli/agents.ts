@@ -101,8 +101,7 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
  */
 export function parseNamedAgent(name: string, profile: Profile): Agent {
   if (profile !== 'google' || !hasPublishedName(name)) return parseAgent(name, profile);
-  const end = name.slice(withoutEnd(name).length);
-  return parseAgent(decidingTokens(name).join(CHAIN_SEPARATOR) + end, profile);
+  return parseAgent(decidingTokens(name).join(CHAIN_SEPARATOR) + endOf(name), profile);
 }
 
 function hasPublishedName(name: string): boolean {
@@ -215,6 +214,11 @@ function withoutEnd(name: string): string {
   return name.endsWith(CHAIN_SEPARATOR) ? name.slice(0, -CHAIN_SEPARATOR.length) : name;
 }
 
+/** The colon that ends an agent that disregards `*`; nothing for another one. */
+function endOf(name: string): string {
+  return name.slice(withoutEnd(name).length);
+}
+
 /**
  * Says in one line which of the agents disregard `*`, but were not named so.
  *
@@ -251,16 +255,26 @@ async function tokensOf(
   const [product = '', version = ''] = name.split('/', 2);
   const isProduct = !name.includes('(') && !version.includes(' ');
   if (isUserAgentHeader(name) && !(isProduct && agentsNamed(product, known).length > 0)) {
-    const token = await tokenInHeader(name, known);
+    const inHeader = await tokenInHeader(withoutEnd(name), known);
+    const token = withoutEnd(inHeader) + (endOf(name) || endOf(inHeader));
     diagnostics.note(`--agent ${quoted} is a User-Agent header: taken as ${token}`);
     return token;
   }
-  // A published name is no product token yet, so that chainOf would not know its end.
-  const { chain } = chainOf(withoutEnd(name));
-  const links = chain.map((link) => tokenOfName(link, known, options));
-  const tokens = links.join(CHAIN_SEPARATOR) + name.slice(withoutEnd(name).length);
+  const links = linksOf(name, options).map((link) => tokenOfName(link, known, options));
+  const tokens = links.join(CHAIN_SEPARATOR) + endOf(name);
   if (tokens !== name) diagnostics.note(`--agent ${quoted} is taken as ${tokens}`);
   return tokens;
+}
+
+/**
+ * The links of a chain of names that may not be product tokens yet, such as `GPTBot/1.0:CCBot`. A
+ * URL is no chain, and in the google profile a name may have colons.
+ */
+function linksOf(name: string, { profile }: NamedAgentOptions): readonly string[] {
+  const body = withoutEnd(name);
+  const { chain } = chainOf(body);
+  if (profile === 'google' || body.includes('//')) return chain;
+  return chain.flatMap((link) => link.split(CHAIN_SEPARATOR));
 }
 
 /** Whether an agent is a product token, or several that fall back. */

@@ -33,6 +33,8 @@ describe('agents by name', () => {
     ['mj 12 bot', 'MJ12bot'],
     ['Googlebot Image>Googlebot', 'Googlebot-Image:Googlebot'],
     ['Googlebot Image>Googlebot:', 'Googlebot-Image:Googlebot:'],
+    ['GPTBot/1.0:CCBot', 'GPTBot:CCBot'],
+    ['CCBot:gpt bot', 'CCBot:GPTBot'],
   ])('%s is taken as %s', async (name, token) => {
     const { code, text, stderr } = await workplace().run(
       ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header', '-a', name],
@@ -40,6 +42,15 @@ describe('agents by name', () => {
     );
     expect({ code, header: lines(text)[0] }).toEqual({ code: 0, header: token });
     expect(stderr).toContain(`--agent ${JSON.stringify(name)} is taken as ${token}\n`);
+  });
+
+  it.each([
+    ['Mozilla/5.0 (compatible; GPTBot/1.2):', 'GPTBot:'],
+    ['AdsBot-Google (+http://www.google.com/adsbot.html)', 'AdsBot-Google:'],
+  ])('a header stands for the crawler in it, and keeps its end: %s', async (name, token) => {
+    const args = ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header', '-a', name];
+    const { code, text } = await workplace().run(args, 'https://example.com/\n');
+    expect({ code, header: lines(text)[0] }).toEqual({ code: 0, header: token });
   });
 
   it('are left out of a list that holds them, however they are spelt', async () => {

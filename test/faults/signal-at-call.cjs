@@ -1,7 +1,9 @@
 /**
  * Preloaded by a program that is to get signals at a moment that does not depend on time: when it
- * is about to make its file system call number SIGNAL_AT in its working directory, or about to
- * write from a thread (`thread`), or to read the third piece of its input (`reading`). SIGNALS are the signals; CALLS is a file that lists the calls.
+ * is about to make its file system call number SIGNAL_AT in its working directory, or its
+ * second call of the name (`rename 2`), or about to write from a thread (`thread`),
+ * or to read the third piece of its input (`reading`). SIGNALS are the signals; CALLS is a file
+ * that lists the calls.
  */
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
@@ -20,16 +22,17 @@ function before(name, subject) {
   const isPath = typeof subject === 'string' || subject instanceof Uint8Array;
   if (isPath && !`${resolve(String(subject))}${sep}`.startsWith(here)) return;
   if (typeof subject === 'number' && subject <= 2) return;
-  const moment = momentOf(name);
-  if (moment !== SIGNAL_AT || sent) return;
+  if (!momentsOf(name).includes(SIGNAL_AT) || sent) return;
   sent = true;
   for (const signal of SIGNALS.split(',')) process.kill(process.pid, signal);
 }
 
 /** @param {string} name */
-function momentOf(name) {
-  if (name === 'readSync') return ++reads === 3 && 'reading';
-  return isMainThread ? String(calls.push(name) - 1) : name === 'writeSync' && 'thread';
+function momentsOf(name) {
+  if (name === 'readSync') return ++reads === 3 ? ['reading'] : [];
+  if (!isMainThread) return name === 'writeSync' ? ['thread'] : [];
+  const number = calls.push(name) - 1;
+  return [String(number), `${name} ${calls.filter((call) => call === name).length}`];
 }
 
 /** @param {Record<string, unknown>} object @param {readonly string[]} names */

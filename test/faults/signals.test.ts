@@ -19,10 +19,10 @@ type Signal = keyof typeof CODES;
 const SIGNALS: readonly (readonly Signal[])[] = [['SIGINT'], ['SIGTERM', 'SIGTERM']];
 
 /**
- * When a signal arrives: before the program's file system call of this number, when a thread is
- * about to write, or when one is about to read more of the input.
+ * When a signal arrives: before the program's file system call of this number, or before so many of
+ * this name, when a thread is about to write, or when one is about to read more of the input.
  */
-type Moment = number | 'thread' | 'reading';
+type Moment = number | `rename${'' | 'Sync'} ${number}` | 'thread' | 'reading';
 
 /** Calls that change nothing: a signal after one finds what a signal before it finds. */
 const READS = ['realpath', 'readdirSync'];
@@ -207,7 +207,10 @@ describe('a signal while a table with histories is compiled', () => {
     const names = place.names();
     // When the output is put in place, and before and after that.
     const last = calls.findLastIndex((call) => call.startsWith('rename'));
-    const moments = [last >> 1, last, last + 1].filter((call) => call < calls.length);
+    const name = calls[last] === 'rename' ? 'rename' : 'renameSync';
+    // Not by its number: threads decide how many calls come before it.
+    const placing = `${name} ${calls.filter((call) => call === name).length}` as const;
+    const moments = [last >> 1, placing, ...(last + 1 < calls.length ? [last + 1] : [])];
     const found = { old: 0, complete: 0, killed: 0 };
     const runs: (readonly [Moment, readonly Signal[]])[] = [['reading', ['SIGINT']]];
     for (const moment of ['reading' as const, ...moments]) {

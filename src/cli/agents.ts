@@ -34,6 +34,7 @@ import {
   type NamedTokens,
   withMeantAgents,
 } from '../protocol/unnamed-agents.js';
+import type { Use } from '../protocol/uses.js';
 import type { Profile } from '../protocol/verdict.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from './console.js';
 import {
@@ -113,9 +114,10 @@ function decidingTokens(name: string): string[] {
   return chainOf(withoutEnd(name)).chain.map(decidingToken);
 }
 
-/** The product tokens whose groups decide for these agents, without `*`. */
-export function neededTokens(agents: readonly Agent[]): string[] {
+/** The product tokens whose groups decide for these agents and uses, without `*`. */
+export function neededTokens(agents: readonly Agent[], uses: readonly Use[] = []): string[] {
   const tokens = new Set(agents.flatMap(({ chain }) => chain));
+  for (const { policyToken } of uses) if (policyToken !== undefined) tokens.add(policyToken);
   tokens.delete('*');
   return [...tokens];
 }

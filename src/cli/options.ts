@@ -11,6 +11,7 @@ import type { RecordFormat } from '../kernel/query.js';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../pipeline/bad-record.js';
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { OutputFormat } from '../pipeline/output/rows.js';
+import { parseUses, type Use } from '../protocol/uses.js';
 import { MAX_BYTES, MIN_BYTES, PROFILES, type Profile } from '../protocol/verdict.js';
 import { type AskedAgentOptions, collectAgents } from './agents.js';
 import { type COMMAND_NAMES, usageError } from './console.js';
@@ -136,6 +137,27 @@ export function once(text: string, earlier: string | undefined): string {
 /** Parses an option that may be repeated. */
 function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, nonEmpty(value)];
+}
+
+/** Parses an option that may be repeated, each with several values between commas. */
+function collectList(text: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, ...text.split(',').map((part) => nonEmpty(part.trim()))];
+}
+
+/** Parses `train=TOKEN`, which may be repeated for other uses. */
+function collectPolicyToken(
+  text: string,
+  earlier: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const equals = text.indexOf('=');
+  if (equals <= 0 || equals === text.length - 1) {
+    throw new InvalidArgumentError('Give a use and a product token: train=TOKEN.');
+  }
+  const use = text.slice(0, equals).trim();
+  if (Object.hasOwn(earlier, use)) {
+    throw new InvalidArgumentError(`It was already given for ${use}. Give it once.`);
+  }
+  return { ...earlier, [use]: text.slice(equals + 1).trim() };
 }
 
 /**
@@ -352,9 +374,32 @@ export function checkSpreadsheet({
   throw usageError('--spreadsheet has no effect without --format csv. Add it, or leave both out');
 }
 
+// ---- Uses of content
+
+/** Options of all commands that answer about uses. */
+export interface UseOptions {
+  readonly use?: readonly string[];
+  /** Product tokens by use. */
+  readonly policyToken?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The uses about which is asked.
+ *
+ * @throws RobotsFilterError `usage` as `parseUses`
+ */
+export function usesOf({ use = [], policyToken }: UseOptions): Use[] {
+  return parseUses(use, policyToken);
+}
+
 // ---- The options of the filter, as commander gives them
 
-export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOptions, RowOptions {
+export interface FilterOptions
+  extends RobotsOptions,
+    FetchingOptions,
+    InputOptions,
+    RowOptions,
+    UseOptions {
   readonly fetch?: boolean;
   readonly table?: string;
   readonly timeField?: readonly string[];
@@ -369,6 +414,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly unknown: 'allow' | 'deny' | 'unknown';
   readonly explain?: boolean;
   readonly preferences?: boolean;
+  readonly requireGrant?: boolean;
   readonly strict?: boolean;
   readonly output?: string;
   readonly threads?: number;
@@ -531,6 +577,29 @@ export const shared = {
       'Repeatable; commas separate several agents, each of which gets a verdict. A:B is a fallback chain: the first token that has a group decides. A: is a crawler that disregards the groups of *. @NAME is a list of known agents ("robots-filter agents" prints them). A whole User-Agent header stands for the known agent in it.',
       '    --agent GPTBot,CCBot --agent Googlebot-Image:Googlebot --agent @ai-training',
     ).argParser(collectAgents),
+
+  /**
+   * What is asked about the use of content.
+   *
+   * @param group the heading in `--help`
+   * @param details further paragraphs: what the command says about uses
+   */
+  uses: (group: OptionGroup, ...details: string[]): Option[] => [
+    describedOption(
+      group,
+      '--use <use,…>',
+      'Answer for this use: train, search, input (experimental).',
+      'granted: some signal says yes, and none says no. refused: some signal says no. unstated: none says either. Signals are Content-Usage and Content-Signal; --policy-token adds another. They never change a verdict. A key of a signal, such as train-ai, is a use too.',
+      ...details,
+    ).argParser(collectList),
+    describedOption(
+      group,
+      '--policy-token <use=token>',
+      'Count the groups of this product token as a signal, too.',
+      'For draft-kelley-aipref-training-preference-signal. A group that denies a URL refuses the use, one that allows it grants the use, and the groups of * do not count. Repeatable for other uses.',
+      '    --use train --policy-token train=TOKEN',
+    ).argParser(collectPolicyToken),
+  ],
 
   /** @param group the heading in `--help` */
   agentsFile: (group: OptionGroup): Option =>

@@ -16,6 +16,7 @@ import {
   type WarningDetail,
 } from '../protocol/parse.js';
 import { groupsByProductToken, type RulePlaces, type Warning } from '../protocol/robots-file.js';
+import { type SignalGroup, type Signals, signalsOf } from '../protocol/uses.js';
 import type { Profile } from '../protocol/verdict.js';
 import { ACCESS_UNREACHABLE } from '../table/format.js';
 import { encodeRecordList } from '../table/record-list.js';
@@ -39,6 +40,11 @@ export interface CompileOptions {
    * 2.2.4), and when each file was fetched. Default false. Verdicts do not depend on it.
    */
   readonly records?: boolean | undefined;
+  /**
+   * Whether the table keeps what robots.txt files say about uses, for questions about them. Default
+   * false. Verdicts do not depend on it.
+   */
+  readonly signals?: boolean | undefined;
   /**
    * Whether the table keeps all robots.txt files of each authority, each in force from its date on;
    * files without a date are left out. Default false: the last one counts.
@@ -97,26 +103,31 @@ export class BodyCompiler {
     this.compiled = new CompiledRobots(key, shared);
     this.digests = new ByteStore(key, shared);
     this.#kept = keptTokens(options);
-    this.#parts = { records: options.records ?? false, warnings };
+    const { records = false, signals = false } = options;
+    this.#parts = { records, signals, warnings };
     this.#compiler = new RobotsCompiler(this.compiled, profile, this.#kept);
   }
 
   compile(body: Uint8Array): CompiledBody {
     const file = placeRules(body, this.#options, this.#parts);
     const { warnings } = file;
-    return { record: this.#compiler.compile(file), recordList: this.#recordList(file), warnings };
+    const { profile } = this.#options;
+    const { records: keepsRecords, signals: keepsSignals } = this.#parts;
+    const records =
+      keepsRecords || keepsSignals === true ? keptRecords(file, profile, this.#kept) : [];
+    const signals = keepsSignals === true ? signalsOf(records) : undefined;
+    const recordList =
+      keepsRecords && records.length > 0
+        ? this.compiled.recordLists.add(encodeRecordList(records)) + 1
+        : 0;
+    return { record: this.#compiler.compile(file, signals), recordList, warnings };
   }
 
   /** Takes over a compiled body (compiled-body.ts). No line of it can be warned about. */
   takeOver(body: Uint8Array): CompiledBody {
-    const kept = { kept: this.#kept, keepsRecords: this.#parts.records };
+    const { records: keepsRecords, signals: keepsSignals = false } = this.#parts;
+    const kept = { kept: this.#kept, keepsRecords, keepsSignals };
     return { ...addCompiledBody(body, this.compiled, kept), warnings: [] };
-  }
-
-  #recordList(file: PlacedFile): number {
-    if (!this.#parts.records) return 0;
-    const records = keptRecords(file, this.#options.profile, this.#kept);
-    return records.length === 0 ? 0 : this.compiled.recordLists.add(encodeRecordList(records)) + 1;
   }
 }
 
@@ -139,8 +150,10 @@ class RobotsCompiler {
   /**
    * Compiles a file; returns the number of its robots record. A file over its budget denies
    * everything.
+   *
+   * @param signals what it says about uses, if that is kept
    */
-  compile(file: PlacedFile): number {
+  compile(file: PlacedFile, signals: Signals | undefined): number {
     if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);
     const compiled = new Map<PlacedGroup, readonly [number, number]>();
     const lists: TokenList[] = [];
@@ -153,25 +166,42 @@ class RobotsCompiler {
       for (const group of groups) {
         let pair = compiled.get(group);
         if (pair === undefined) {
-          pair = this.#compileGroup(file.rules, group);
+          pair = this.#compileGroup(file.rules, group, true);
           compiled.set(group, pair);
         }
         list.push(pair[0], pair[1]);
       }
       lists.push([this.#into.numberOf(token), list]);
     }
+    if (signals !== undefined) this.#addSignals(signals, lists);
     return this.#into.addSuccessful(lists);
+  }
+
+  #addSignals({ rules, groups }: Signals, lists: TokenList[]): void {
+    const compiled = new Map<SignalGroup, readonly [number, number]>();
+    for (const [token, own] of groups) {
+      const list = own.flatMap((group) => {
+        const pair = compiled.get(group) ?? this.#compileGroup(rules, group, false);
+        compiled.set(group, pair);
+        return pair;
+      });
+      lists.push([this.#into.numberOf(token), list]);
+    }
   }
 
   /**
    * Compiles a group; returns its automaton plus one, and the line that the lines of its rules are
    * relative to. Both are 0 if no rule can match.
+   *
+   * @param isOfRules whether the group has rules, and not signals
    */
   #compileGroup(
     rules: RulePlaces,
-    { firstRule, rulesEnd }: PlacedGroup,
+    { firstRule, rulesEnd }: SignalGroup,
+    isOfRules: boolean,
   ): readonly [number, number] {
-    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, this.#profile);
+    const profile = this.#profile;
+    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, profile, isOfRules);
     if (automaton === undefined) return [0, 0];
     return [this.#into.automata.add(automaton) + 1, this.#automata.firstLine];
   }

@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { EVERYONE, isSignalToken, productTokenOf } from '../protocol/uses.js';
 import { encodeRecordList, readRecordList } from '../table/record-list.js';
 import type { CompiledRobots, TokenList } from './compiled-robots.js';
 
@@ -41,16 +42,23 @@ export function encodeCompiledBody({ automata, recordList, ...rest }: KnownRobot
   return Buffer.concat([length, text, ...automata, recordList]);
 }
 
+/** What a table keeps of the robots.txt files that it is made of. */
+interface KeptParts {
+  /** The product tokens, besides `*`, whose groups count; `undefined` for all. */
+  readonly kept: ReadonlySet<string> | undefined;
+  readonly keepsRecords: boolean;
+  readonly keepsSignals: boolean;
+}
+
 /**
  * Adds a compiled body to other robots.txt files.
  *
- * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
  * @returns the number of its robots record, and the number of its record list plus one, or 0
  */
 export function addCompiledBody(
   bytes: Uint8Array,
   into: CompiledRobots,
-  { kept, keepsRecords }: { kept: ReadonlySet<string> | undefined; keepsRecords: boolean },
+  { kept, keepsRecords, keepsSignals }: KeptParts,
 ): { readonly record: number; readonly recordList: number } {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = LENGTH_BYTES + body.readUInt32LE(0);
@@ -60,9 +68,15 @@ export function addCompiledBody(
     return body.subarray(at - length, at);
   });
   const isKept = (token: string): boolean => token === '*' || (kept?.has(token) ?? true);
+  const isKeptSignal = (name: string): boolean => {
+    const token = productTokenOf(name);
+    return keepsSignals && (token === EVERYONE || isKept(token));
+  };
   const lists: TokenList[] = [];
   for (const [token, index] of head.tokens) {
-    if (!isKept(token)) {
+    if (isSignalToken(token)) {
+      if (!isKeptSignal(token)) continue;
+    } else if (!isKept(token)) {
       into.noteToken(token);
       continue;
     }

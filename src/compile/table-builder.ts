@@ -45,6 +45,7 @@ const OPTIONS: OptionKinds<TableBuilderOptions> = {
   maxBytes: 'number',
   agents: 'other',
   records: 'boolean',
+  signals: 'boolean',
   history: 'boolean',
   onWarning: 'function',
 };

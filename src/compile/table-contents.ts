@@ -72,6 +72,8 @@ export class TableContents {
   readonly #templates = new SourceTemplates();
   /** Whether the table keeps other records and dates. */
   readonly keepsRecords: boolean;
+  /** Whether the table keeps what robots.txt files say about uses. */
+  readonly keepsSignals: boolean;
   /** Whether the table keeps all files of each authority. */
   readonly keepsHistories: boolean;
   /** Files that were left out, because a table with histories needs their dates. */
@@ -84,6 +86,7 @@ export class TableContents {
     this.profile = options.profile ?? 'rfc9309';
     this.kept = keptTokens(options);
     this.keepsRecords = options.records ?? false;
+    this.keepsSignals = options.signals ?? false;
     this.keepsHistories = options.history ?? false;
     const { robotsRecords, recordLists, key, keepsHistories } = this;
     this.authorities = new AuthoritySet(robotsRecords, recordLists, key, keepsHistories);

@@ -6,6 +6,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import type { ReplacementFile } from '../files/replacement.js';
 import { Checksum, HostHash } from '../kernel/hashes.js';
 import type { NamedTokens } from '../protocol/unnamed-agents.js';
+import { isSignalToken } from '../protocol/uses.js';
 import { PROFILES, type Profile } from '../protocol/verdict.js';
 import {
   BUCKET_BYTES,
@@ -14,6 +15,7 @@ import {
   BUCKET_TAGS,
   CACHE_LINE_BYTES,
   FLAG_REDUCED,
+  FLAG_SIGNALS,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
   HEADER_BUCKETS,
@@ -76,6 +78,7 @@ interface LaidOutContents {
   readonly kept: ReadonlySet<string> | undefined;
   /** Whether the table keeps other records and dates; its files may have none. */
   readonly keepsRecords: boolean;
+  readonly keepsSignals: boolean;
 }
 
 /** Provides the memory of a table: this many bytes, all zero. */
@@ -185,7 +188,9 @@ export class TableLayout {
     out.setUint32(HEADER_VERSION, version, true);
     out.setUint32(HEADER_PROFILE, PROFILES.indexOf(contents.profile), true);
     out.setUint32(HEADER_LENGTH, this.length, true);
-    out.setUint32(HEADER_FLAGS, contents.kept === undefined ? 0 : FLAG_REDUCED, true);
+    const reduced = contents.kept === undefined ? 0 : FLAG_REDUCED;
+    const flags = reduced | (contents.keepsSignals ? FLAG_SIGNALS : 0);
+    out.setUint32(HEADER_FLAGS, flags, true);
     out.setUint32(HEADER_RECORDS, records.bytes === 0 ? 0 : recordSection, true);
     out.setUint32(HEADER_HOSTS, hosts.count, true);
     out.setUint32(HEADER_AUTHORITIES, hosts.authorityCount, true);
@@ -237,7 +242,7 @@ export class TableLayout {
       *tokens() {
         for (let number = 0; number < tokens.count; number++) {
           const token = Buffer.from(tokens.get(number)).toString();
-          if (!unnamed.has(token)) yield token;
+          if (!unnamed.has(token) && !isSignalToken(token)) yield token;
         }
       },
     };

@@ -9,8 +9,10 @@ import { RULE_TEXT, TEXT_LIMIT } from '../table/format.js';
 import {
   ANY,
   COMPILE_BYTES,
+  COMPILE_DIRECTORIES,
   COMPILE_END,
   COMPILE_FIRST_LINE,
+  COMPILE_GOOGLE,
   COMPILE_ITEMS,
   COMPILE_LENGTH,
   COMPILE_LOADED,
@@ -44,11 +46,19 @@ export class AutomatonCompiler {
   /**
    * Compiles the rules from number `from` to `to`; returns the automaton, which the next call for
    * any compiler overwrites. `undefined` if none of the rules can match.
+   *
+   * @param isOfRules false for signals, which the google profile takes as they are written
    */
-  compile(places: RulePlaces, from: number, to: number, profile: Profile): Uint8Array | undefined {
+  compile(
+    places: RulePlaces,
+    from: number,
+    to: number,
+    profile: Profile,
+    isOfRules = true,
+  ): Uint8Array | undefined {
     if (from === to) return undefined;
     const memory = ruleMemory();
-    const unwritten = memory.load(places, from, to, profile);
+    const unwritten = memory.load(places, from, to, profile, isOfRules);
     if (memory.rules === 0) return undefined;
     this.firstLine = memory.word(BLOCK + COMPILE_FIRST_LINE);
     if (unwritten > 0) writeTexts(memory);
@@ -128,8 +138,10 @@ export class RuleMemory {
   /**
    * Loads the rules from number `from` to `to`, of which there must be one. Returns the number of
    * rules whose text must be set.
+   *
+   * @param isOfRules as AutomatonCompiler.compile
    */
-  load(places: RulePlaces, from: number, to: number, profile: Profile): number {
+  load(places: RulePlaces, from: number, to: number, profile: Profile, isOfRules = true): number {
     const count = to - from;
     const start = places.start(from);
     const length = places.end(to - 1) - start;
@@ -144,8 +156,9 @@ export class RuleMemory {
       this.#words[at + 1] = (words[word + 1] as number) - start;
       this.#words[at + 2] = words[word + 2] as number;
     }
-    const isGoogle = profile === 'google' ? 1 : 0;
-    const lacking = this.#kernel.loadRules(BLOCK, TEXT, WORD * first, count, isGoogle);
+    const google = profile === 'google' ? COMPILE_GOOGLE : 0;
+    const flags = google | (google !== 0 && isOfRules ? COMPILE_DIRECTORIES : 0);
+    const lacking = this.#kernel.loadRules(BLOCK, TEXT, WORD * first, count, flags);
     this.#reserve(this.word(BLOCK + COMPILE_END));
     return lacking;
   }

@@ -44,6 +44,12 @@ export const COMPILE_BUCKETS = COMPILE_SHARES + 4 * SHARES_OF_SET;
 export const COMPILE_BUCKETS_BYTES = 10 * 1024;
 export const COMPILE_BYTES = COMPILE_BUCKETS + COMPILE_BUCKETS_BYTES;
 
+// ---- Flags of `loadRules`
+
+export const COMPILE_GOOGLE = 1;
+/** An allow rule whose last path segment begins with `/index.htm` becomes two items. */
+export const COMPILE_DIRECTORIES = 2;
+
 // ---- Items: what the host reads of Item (assembly/compile/memory.ts)
 
 export const ITEM_START = 8;

@@ -57,7 +57,7 @@ export interface Kernel {
    * Loads the rules of a group from their places in a text, for `writeAutomaton`; see
    * compile-layout.ts. Returns the number of rules whose text `setText` must set.
    */
-  loadRules(block: number, text: number, places: number, count: number, google: number): number;
+  loadRules(block: number, text: number, places: number, count: number, flags: number): number;
   /** Claims memory until the next `loadRules`; returns its address. */
   claim(bytes: number): number;
   /** Sets the text of a loaded rule. */

@@ -42,6 +42,13 @@ export const REASON_BEFORE_FIRST_CAPTURE = 16;
 export const REASON_NO_TIME = 17;
 export const REASON_NO_RECENT_CAPTURE = 18;
 export const REASONS = 19;
+/** The reasons of answers about uses (protocol/uses.ts) follow. */
+export const REASON_CONTENT_USAGE = REASONS;
+export const REASON_CONTENT_SIGNAL = REASON_CONTENT_USAGE + 1;
+export const REASON_POLICY_TOKEN = REASON_CONTENT_SIGNAL + 1;
+export const REASON_NO_SIGNAL = REASON_POLICY_TOKEN + 1;
+export const REASON_NOT_ALLOWED = REASON_NO_SIGNAL + 1;
+export const ALL_REASONS = REASON_NOT_ALLOWED + 1;
 export const REASON_BITS = 5;
 export const REASON_MASK = 31;
 export const OUTCOMES = VERDICTS << REASON_BITS;
@@ -221,8 +228,13 @@ export const QUERY_TIMES = QUERY_TIME_COLUMN + WORD;
 export const QUERY_MAX_AGE = QUERY_TIMES + WORD;
 /** Records of later times are counted (WORKER_TO_COME), in seconds since 1970; LATEST for none. */
 export const QUERY_NOW = QUERY_MAX_AGE + WORD;
+/**
+ * Number of the agents that are asked for verdicts. The others after them are asked about uses:
+ * AGENT_SIGNALS.
+ */
+export const QUERY_FIRST_USE = QUERY_NOW + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_NOW + WORD;
+export const QUERY_FRAGMENTS = QUERY_FIRST_USE + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
@@ -252,6 +264,8 @@ export const QUERY_TIMED = 64;
 export const QUERY_EVER = 128;
 /** With QUERY_EXPLAIN: the time from which the version was in force comes out, too. */
 export const QUERY_DATED = 256;
+/** A use that is not granted counts as refused where records are chosen. */
+export const QUERY_REQUIRE_GRANT = 512;
 
 /** Bytes of the record, 32 bits. */
 export const FRAME_RECORD = 0;
@@ -335,7 +349,7 @@ export const NO_SHARD = 0xffff_ffff;
 /** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;
 /** NDJSON: `"reasons":{`, `"rules":{`. */
-export const FRAGMENT_REASONS_OPEN = FRAGMENT_REASONS + REASONS;
+export const FRAGMENT_REASONS_OPEN = FRAGMENT_REASONS + ALL_REASONS;
 export const FRAGMENT_RULES_OPEN = FRAGMENT_REASONS_OPEN + 1;
 /** `{"line":`, `,"text":"`, `,"agent":"`, `,"source":"`, `"rule":`, `"reason":"`. */
 export const FRAGMENT_LINE = FRAGMENT_RULES_OPEN + 1;
@@ -364,7 +378,17 @@ export const FRAGMENT_MASK_ALLOWED = FRAGMENT_STRING_CLOSE + 1;
 export const FRAGMENT_MASK_DENIED = FRAGMENT_MASK_ALLOWED + 1;
 /** What follows the number of a shard. */
 export const FRAGMENT_SHARD_END = FRAGMENT_MASK_DENIED + 1;
-export const FRAGMENTS = FRAGMENT_SHARD_END + 1;
+/**
+ * NDJSON, for uses what `"reason":"`, `"reasons":{`, `"version":"`, `"versions":{`, `"rule":` and
+ * `"rules":{` are for verdicts.
+ */
+export const FRAGMENT_USE_REASON = FRAGMENT_SHARD_END + 1;
+export const FRAGMENT_USE_REASONS_OPEN = FRAGMENT_USE_REASON + 1;
+export const FRAGMENT_USE_VERSION = FRAGMENT_USE_REASONS_OPEN + 1;
+export const FRAGMENT_USE_VERSIONS_OPEN = FRAGMENT_USE_VERSION + 1;
+export const FRAGMENT_SIGNAL = FRAGMENT_USE_VERSIONS_OPEN + 1;
+export const FRAGMENT_SIGNALS_OPEN = FRAGMENT_SIGNAL + 1;
+export const FRAGMENTS = FRAGMENT_SIGNALS_OPEN + 1;
 
 /** A multiple of 8; the data at the addresses of the query follow. */
 export const QUERY_BYTES = (QUERY_FRAGMENTS + FRAGMENTS * PAIR + LONG - 1) & -LONG;
@@ -385,12 +409,33 @@ export const AGENT_NAME = AGENT_CHAIN + WORD;
 export const AGENT_VERDICTS = AGENT_NAME + PAIR;
 /** 1 if the agent disregards the groups of `*`, else 0. */
 export const AGENT_DISREGARDS_ANY = AGENT_VERDICTS + VERDICTS * PAIR;
-export const AGENT_BYTES = AGENT_DISREGARDS_ANY + WORD;
+/**
+ * Of an agent that is asked about a use: the number and the address of the signals, SIGNAL_BYTES
+ * each, in the order in which they are asked; and the index of the same agent among those that are
+ * asked for verdicts. Its `verdicts` are granted, refused, unstated, and nothing.
+ */
+export const AGENT_SIGNAL_COUNT = AGENT_DISREGARDS_ANY + WORD;
+export const AGENT_SIGNALS = AGENT_SIGNAL_COUNT + WORD;
+export const AGENT_OF = AGENT_SIGNALS + WORD;
+export const AGENT_BYTES = AGENT_OF + WORD;
 /** A link of the chain: number of the token in the table, -1 if no robots.txt names it. */
 export const CHAIN_TOKEN = 0;
 /** Pair: the token's text. */
 export const CHAIN_TEXT = CHAIN_TOKEN + WORD;
 export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
+
+/** A signal: REASON_CONTENT_USAGE, REASON_CONTENT_SIGNAL or REASON_POLICY_TOKEN. */
+export const SIGNAL_REASON = 0;
+/**
+ * Address of the numbers of product tokens in the table, 32 bits each, -1 for none: the signal for
+ * each link of the chain, for `*`, and for everyone; or the policy token alone.
+ */
+export const SIGNAL_TOKENS = SIGNAL_REASON + WORD;
+/** Pairs: `Content-Usage: `; then what follows the path of a grant, and of a refusal. */
+export const SIGNAL_TEXT = SIGNAL_TOKENS + WORD;
+export const SIGNAL_GRANTED = SIGNAL_TEXT + PAIR;
+export const SIGNAL_REFUSED = SIGNAL_GRANTED + PAIR;
+export const SIGNAL_BYTES = SIGNAL_REFUSED + PAIR;
 
 // ---- Lines and results: what the host reads of classes in kernel/assembly/memory.ts
 

@@ -2,6 +2,15 @@
 
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
+import {
+  EVERYONE,
+  signalToken,
+  USE_REASONS,
+  USE_WORDS,
+  type Use,
+  type UseQuestion,
+  useQuestions,
+} from '../protocol/uses.js';
 import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
@@ -10,6 +19,9 @@ import {
   AGENT_CHAIN_COUNT,
   AGENT_DISREGARDS_ANY,
   AGENT_NAME,
+  AGENT_OF,
+  AGENT_SIGNAL_COUNT,
+  AGENT_SIGNALS,
   AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
   CACHE_LINE,
@@ -45,10 +57,16 @@ import {
   FRAGMENT_RULE,
   FRAGMENT_RULES_OPEN,
   FRAGMENT_SHARD_END,
+  FRAGMENT_SIGNAL,
+  FRAGMENT_SIGNALS_OPEN,
   FRAGMENT_SOURCE,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
+  FRAGMENT_USE_REASON,
+  FRAGMENT_USE_REASONS_OPEN,
+  FRAGMENT_USE_VERSION,
+  FRAGMENT_USE_VERSIONS_OPEN,
   FRAGMENT_VERSION,
   FRAGMENT_VERSIONS_OPEN,
   FRAGMENTS,
@@ -80,6 +98,7 @@ import {
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
+  QUERY_FIRST_USE,
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_FRAGMENTS,
@@ -93,6 +112,7 @@ import {
   QUERY_OUTPUT,
   QUERY_PARQUET,
   QUERY_REMEMBERED,
+  QUERY_REQUIRE_GRANT,
   QUERY_ROW_FIELDS,
   QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
@@ -107,10 +127,19 @@ import {
   QUERY_TIME_FIELDS,
   QUERY_TIMED,
   QUERY_UNKNOWN,
+  REASON_CONTENT_SIGNAL,
+  REASON_CONTENT_USAGE,
+  REASON_POLICY_TOKEN,
   REMEMBERED_BYTES,
   ROW_MARK_BYTES,
   RULE_BYTES,
   RULES_ENTRIES,
+  SIGNAL_BYTES,
+  SIGNAL_GRANTED,
+  SIGNAL_REASON,
+  SIGNAL_REFUSED,
+  SIGNAL_TEXT,
+  SIGNAL_TOKENS,
   WORKER_TALLY,
 } from './layout.js';
 
@@ -124,7 +153,8 @@ export interface Query {
   /** Bytes of each thread's worker block. */
   readonly workerBytes: number;
   readonly maxLineBytes: number;
-  readonly agents: number;
+  /** Outcomes of each URL: one for each agent, then one for each answer about a use. */
+  readonly outcomes: number;
 }
 
 /** The counters of rules begin with a quarter of their entries, or with this many. */
@@ -231,7 +261,7 @@ function lineOverhead(
   names: number,
   verdicts: number,
 ): number {
-  const agents = settings.agents.length;
+  const agents = outcomesOf(settings);
   // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
   // too.
   const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
@@ -299,10 +329,16 @@ export function queryBytes(settings: QuerySettings): number {
   for (const key of [...settings.urlField, ...(settings.timeField ?? [])]) {
     bytes += 32 + 3 * key.length;
   }
-  settings.agents.forEach((agent, index) => {
-    bytes += AGENT_BYTES + 32 + 6 * agent.name.length;
+  questionsOf(settings).forEach(({ name, agent, use }, index) => {
+    bytes += AGENT_BYTES + 32 + 6 * name.length;
     for (const word of verdictFragments(settings, index)) bytes += 16 + 3 * word.length;
     for (const link of agent.chain) bytes += CHAIN_BYTES + 32 + 6 * link.length;
+    if (use === undefined) return;
+    const tokens = 4 * (agent.chain.length + 2) + 8;
+    for (const { texts } of askedSignals(use)) {
+      bytes += SIGNAL_BYTES + tokens + 8;
+      for (const text of texts) bytes += 16 + 3 * text.length;
+    }
   });
   return bytes;
 }
@@ -312,7 +348,7 @@ export function queryBytes(settings: QuerySettings): number {
  *
  * @param tokenNumber number of a lower-case product token in the table, -1 if no robots.txt names
  *   it
- * @throws RobotsFilterError `usage` unless there are 1 to 256 agents
+ * @throws RobotsFilterError `usage` unless there are 1 to 256 agents, and no more answers
  */
 export function encodeQuery(
   settings: QuerySettings,
@@ -327,15 +363,22 @@ export function encodeQuery(
       `1 to ${MAX_AGENTS} agents at a time, not ${agents.length}: ${agents.length === 0 ? 'name one' : 'divide them among several runs'}`,
     );
   }
+  const questions = questionsOf(settings);
+  if (questions.length > MAX_AGENTS) {
+    throw new RobotsFilterError(
+      'usage',
+      `${agents.length} agents and ${settings.uses?.length} uses are ${questions.length} answers for each URL, more than ${MAX_AGENTS}. Divide them among several runs`,
+    );
+  }
   const encoder = new TextEncoder();
   const words = fragments(settings);
   const block = new BlockWriter(address, queryBytes(settings));
   let names = 0;
   let verdicts = 0;
-  const agentsPlace = block.take(agents.length * AGENT_BYTES);
-  agents.forEach((agent, index) => {
+  const agentsPlace = block.take(questions.length * AGENT_BYTES);
+  questions.forEach(({ agent, name: called, use, of }, index) => {
     const at = agentsPlace + index * AGENT_BYTES;
-    const name = encoder.encode(inString(agent.name));
+    const name = encoder.encode(inString(called));
     names += name.length + 4;
     block.put(at + AGENT_NAME, name);
     const ownVerdicts = verdictFragments(settings, index).map((word) => encoder.encode(word));
@@ -354,6 +397,26 @@ export function encodeQuery(
       block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });
+    if (use === undefined) return;
+    const signals = askedSignals(use);
+    const signalsPlace = block.take(signals.length * SIGNAL_BYTES);
+    block.word(at + AGENT_SIGNAL_COUNT, signals.length);
+    block.pointer(at + AGENT_SIGNALS, signalsPlace);
+    block.word(at + AGENT_OF, of);
+    signals.forEach(({ reason, tokensFor, texts }, order) => {
+      const signalAt = signalsPlace + order * SIGNAL_BYTES;
+      block.word(signalAt + SIGNAL_REASON, reason);
+      const tokens = tokensFor(agent, settings.google);
+      const tokensPlace = block.take(4 * tokens.length);
+      block.pointer(signalAt + SIGNAL_TOKENS, tokensPlace);
+      tokens.forEach((token, number) => {
+        block.word(tokensPlace + 4 * number, token === undefined ? -1 : tokenNumber(token));
+      });
+      const [text, granted, refused] = texts;
+      block.put(signalAt + SIGNAL_TEXT, encoder.encode(text));
+      block.put(signalAt + SIGNAL_GRANTED, encoder.encode(granted));
+      block.put(signalAt + SIGNAL_REFUSED, encoder.encode(refused));
+    });
   });
   words.forEach((word, index) => {
     block.put(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
@@ -371,7 +434,7 @@ export function encodeQuery(
   putPath(timeField, QUERY_TIME_FIELD_COUNT, QUERY_TIME_FIELDS);
   block.word(QUERY_TIME_COLUMN, timeColumn);
   const overhead = lineOverhead(settings, words, names, verdicts);
-  const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
+  const tallyEnd = WORKER_TALLY + questions.length * OUTCOMES * 8;
   block.word(QUERY_TABLE, table);
   block.word(
     QUERY_FLAGS,
@@ -383,13 +446,15 @@ export function encodeQuery(
       (settings.frames === true ? QUERY_FRAMES : 0) |
       (timed ? QUERY_TIMED : 0) |
       (ever === true ? QUERY_EVER : 0) |
-      (settings.dated === true ? QUERY_DATED : 0),
+      (settings.dated === true ? QUERY_DATED : 0) |
+      (settings.requireGrant === true ? QUERY_REQUIRE_GRANT : 0),
   );
   block.word(QUERY_FORMAT, FORMAT_NUMBERS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
   block.word(QUERY_UNKNOWN, VERDICTS.indexOf(settings.unknown));
   block.word(QUERY_MAX_LINE, settings.maxLineBytes);
-  block.word(QUERY_AGENT_COUNT, agents.length);
+  block.word(QUERY_AGENT_COUNT, questions.length);
+  block.word(QUERY_FIRST_USE, agents.length);
   block.pointer(QUERY_AGENTS, agentsPlace);
   const conversion = appliedConversion(settings);
   block.word(QUERY_CONVERSION, conversion === undefined ? CONVERT_NONE : CONVERSIONS[conversion]);
@@ -427,7 +492,7 @@ export function encodeQuery(
     lineOverhead: overhead,
     workerBytes: MARGIN * Math.floor(rulesEnd / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
-    agents: agents.length,
+    outcomes: questions.length,
   };
   return { query, bytes: block.bytes };
 }
@@ -438,8 +503,53 @@ function firstRuleEntries(most: number): number {
 }
 
 /** Bytes of the counters of hosts in a worker block. */
-function countBytes({ countedSlots = 0, agents }: QuerySettings): number {
-  return countedSlots * agents.length * HOST_COUNTS_BYTES;
+function countBytes(settings: QuerySettings): number {
+  return (settings.countedSlots ?? 0) * outcomesOf(settings) * HOST_COUNTS_BYTES;
+}
+
+/** Outcomes of each URL. */
+export function outcomesOf({ agents, uses = [] }: Pick<QuerySettings, 'agents' | 'uses'>): number {
+  return agents.length * (1 + uses.length);
+}
+
+/** What is asked about each URL: for each agent whether it may fetch it, then about uses. */
+interface Question extends Omit<UseQuestion, 'use'> {
+  readonly use?: Use;
+}
+
+function questionsOf({ agents, uses = [] }: QuerySettings): Question[] {
+  const verdicts = agents.map((agent, of) => ({ agent, of, name: agent.name }));
+  return [...verdicts, ...useQuestions(agents, uses)];
+}
+
+/** A signal that is asked for a use: SIGNAL_… */
+interface AskedSignal {
+  readonly reason: number;
+  readonly tokensFor: (agent: Agent, google: boolean) => readonly (string | undefined)[];
+  readonly texts: readonly [before: string, granted: string, refused: string];
+}
+
+function askedSignals({ keys, policyToken }: Use): AskedSignal[] {
+  const signals = keys.map(({ vocabulary, key }): AskedSignal => {
+    const isUsage = vocabulary === 'content-usage';
+    const tokensFor: AskedSignal['tokensFor'] = ({ chain }, google) =>
+      [...chain.map((link) => tokenOfLink(link, google)), '*', EVERYONE].map((token) =>
+        token === undefined ? undefined : signalToken({ vocabulary, key }, token),
+      );
+    return {
+      reason: isUsage ? REASON_CONTENT_USAGE : REASON_CONTENT_SIGNAL,
+      tokensFor,
+      texts: isUsage
+        ? ['Content-Usage: ', `${key}=y`, `${key}=n`]
+        : ['Content-Signal: ', `${key}=yes`, `${key}=no`],
+    };
+  });
+  if (policyToken === undefined) return signals;
+  const token = lowerCaseAscii(policyToken);
+  return [
+    ...signals,
+    { reason: REASON_POLICY_TOKEN, tokensFor: () => [token], texts: [policyToken, '', ''] },
+  ];
 }
 
 /**
@@ -469,6 +579,10 @@ export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcom
 export interface QuerySettings {
   readonly google: boolean;
   readonly agents: readonly Agent[];
+  /** Uses about which is asked for each agent. Default: none. */
+  readonly uses?: readonly Use[] | undefined;
+  /** Whether records are chosen as if a use that is not granted were refused. Default false. */
+  readonly requireGrant?: boolean | undefined;
   readonly format: LineFormat;
   readonly output: OutputMode;
   /**
@@ -588,25 +702,41 @@ function inString(text: string): string {
 
 /** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
 function verdictFragments(settings: QuerySettings, index: number): string[] {
-  const { agents, verdictField } = settings;
+  const { agents, uses = [], verdictField } = settings;
   const notation = notationOf(settings);
   if (settings.addsShard === true) return shardFragments(settings, notation);
-  const isLast = index === agents.length - 1;
+  const isUse = index >= agents.length;
+  const own: readonly string[] = isUse ? USE_WORDS : VERDICTS;
+  const first = isUse ? agents.length : 0;
+  const count = isUse ? agents.length * uses.length : agents.length;
+  const isLast = index === first + count - 1;
   if (settings.output === 'verdicts') {
-    return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
+    const isEnd = isLast && (isUse || uses.length === 0);
+    return own.map((word) => `${word}${isEnd ? '' : ','}`);
   }
-  if (notation === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
+  if (notation === 'text') return own.map((word) => `${word}${isLast ? '\t' : ','}`);
   if (notation !== 'json') {
     // Does not compile if there is a further notation, which is no delimiter.
     const delimiter: ',' | '\t' = notation;
-    return VERDICTS.map((verdict) => `${delimiter}${verdict}`);
+    return own.map((word) => `${delimiter}${word}`);
   }
-  const several = agents.length > 1;
-  const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
-  if (!several) return VERDICTS.map((verdict) => `${field}"${verdict}"`);
-  const name = inString((agents[index] as Agent).name);
-  const before = `${index === 0 ? `${field}{` : ','}"${name}":`;
-  return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
+  const several = count > 1;
+  const member = isUse
+    ? useField(verdictField)
+    : (verdictField ?? (several ? 'verdicts' : 'verdict'));
+  const field = `${isUse ? ',' : ''}"${inString(member)}":`;
+  // Without an answer, the member is null.
+  const shown = (word: string): string => (word === '' ? 'null' : `"${word}"`);
+  if (!several) return own.map((word) => `${field}${shown(word)}`);
+  const questions = isUse ? useQuestions(agents, uses) : agents;
+  const name = inString(questions[index - first]?.name ?? '');
+  const before = `${index === first ? `${field}{` : ','}"${name}":`;
+  return own.map((word) => `${before}${shown(word)}${isLast ? '}' : ''}`);
+}
+
+/** The member, or the column, that has the answers about uses. */
+export function useField(verdictField: string | undefined): string {
+  return verdictField === undefined ? 'use' : `${verdictField}_use`;
 }
 
 /** The text before the number of the shard, by verdict; for `invalid` the text in its place. */
@@ -621,7 +751,7 @@ function shardFragments({ verdictField = 'shard' }: QuerySettings, notation: Not
 /** The other words of the members, in the order of the FRAGMENT_ constants. */
 function fragments(settings: QuerySettings): string[] {
   const words = new Array<string>(FRAGMENTS).fill('');
-  REASONS.forEach((reason, index) => {
+  [...REASONS, ...USE_REASONS].forEach((reason, index) => {
     words[FRAGMENT_REASONS + index] = reason;
   });
   words[FRAGMENT_REASONS_OPEN] = '"reasons":{';
@@ -634,6 +764,13 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_REASON] = '"reason":';
   words[FRAGMENT_VERSION] = '"version":"';
   words[FRAGMENT_VERSIONS_OPEN] = '"versions":{';
+  const use = inString(useField(settings.verdictField));
+  words[FRAGMENT_USE_REASON] = `"${use}_reason":`;
+  words[FRAGMENT_USE_REASONS_OPEN] = `"${use}_reasons":{`;
+  words[FRAGMENT_USE_VERSION] = `"${use}_version":"`;
+  words[FRAGMENT_USE_VERSIONS_OPEN] = `"${use}_versions":{`;
+  words[FRAGMENT_SIGNAL] = '"signal":';
+  words[FRAGMENT_SIGNALS_OPEN] = '"signals":{';
   words[FRAGMENT_DISALLOW] = 'Disallow: ';
   words[FRAGMENT_ALLOW] = 'Allow: ';
   words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];
@@ -676,8 +813,8 @@ export function shardQueryBytes(settings: QuerySettings, tables: number): number
  * than one outcome: then every line is looked up as a whole.
  */
 export function rememberedBytes(settings: QuerySettings, slots: number): number {
-  const { google, agents, explain, ruleEntries = 0, anyHost, addsShard = false } = settings;
-  const isPlain = agents.length === 1 && !(google || explain || addsShard);
+  const { google, explain, ruleEntries = 0, anyHost, addsShard = false } = settings;
+  const isPlain = outcomesOf(settings) === 1 && !(google || explain || addsShard);
   return isPlain && ruleEntries === 0 && anyHost === 0 ? REMEMBERED_BYTES * slots : 0;
 }
 
@@ -726,7 +863,7 @@ export function encodeShardQueries(
     };
     move(QUERY_SEEN, firstSlot / 8);
     move(QUERY_REMEMBERED, REMEMBERED_BYTES * firstSlot);
-    move(QUERY_COUNTS, firstSlot * settings.agents.length * HOST_COUNTS_BYTES);
+    move(QUERY_COUNTS, firstSlot * outcomesOf(settings) * HOST_COUNTS_BYTES);
   });
   return { query: own.query, bytes };
 }
@@ -744,13 +881,18 @@ export interface Frame {
 /**
  * Reads the frames of an output (kernel/layout.ts, QUERY_FRAMES).
  *
+ * @param outcomes of each record
  * @returns the offset of the frame that is not complete
  */
-export function readFrames(bytes: Buffer, agents: number, onFrame: (frame: Frame) => void): number {
+export function readFrames(
+  bytes: Buffer,
+  outcomes: number,
+  onFrame: (frame: Frame) => void,
+): number {
   let at = 0;
   while (at + FRAME_OUTCOMES <= bytes.length) {
     const outcomesAt = at + FRAME_OUTCOMES;
-    const urlAt = outcomesAt + agents;
+    const urlAt = outcomesAt + outcomes;
     const recordAt = urlAt + bytes.readUInt32LE(at + FRAME_URL);
     const end = recordAt + bytes.readUInt32LE(at + FRAME_RECORD);
     if (end > bytes.length) break;

@@ -5,7 +5,7 @@
 
 import type { Kernel } from './kernel.js';
 import {
-  QUERY_AGENT_COUNT,
+  QUERY_FIRST_USE,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
   RULE_BYTES,
@@ -82,7 +82,7 @@ export class RuleCounters {
 
   /** Number of agents. */
   get agents(): number {
-    return this.#query.getUint32(QUERY_AGENT_COUNT, true);
+    return this.#query.getUint32(QUERY_FIRST_USE, true);
   }
 
   /**

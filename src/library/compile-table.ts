@@ -17,6 +17,8 @@ export interface CompileTableOptions {
   readonly agents?: readonly string[] | undefined;
   /** Keeps sitemaps and other records in the table, as in `TableBuilderOptions`. Default false. */
   readonly records?: boolean | undefined;
+  /** Keeps what robots.txt files say about uses. Default false. */
+  readonly signals?: boolean | undefined;
   /** Keeps all robots.txt files of each authority, as in `TableBuilderOptions`. Default false. */
   readonly history?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
@@ -41,6 +43,7 @@ const OPTIONS: OptionKinds<CompileTableOptions> = {
   maxBytes: 'number',
   agents: 'other',
   records: 'boolean',
+  signals: 'boolean',
   history: 'boolean',
   followLinks: 'boolean',
   stale: ['use', 'unknown'],
@@ -83,6 +86,7 @@ export async function compileTable(
     maxRobotsBytes: options.maxBytes,
     productTokens: options.agents,
     records: options.records,
+    signals: options.signals,
     history: options.history,
     followLinks: options.followLinks,
     stale: options.stale,

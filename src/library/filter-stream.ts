@@ -26,6 +26,7 @@ import { Filter, type FilterSettings, memberConflict } from '../pipeline/filter.
 import type { RunEnd, RunInput } from '../pipeline/run.js';
 import { parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
+import { parseUses, type Use } from '../protocol/uses.js';
 import type { Verdict } from '../protocol/verdict.js';
 import { MainThread } from '../workers/main-thread.js';
 import { Pool } from '../workers/pool.js';
@@ -80,6 +81,19 @@ export interface FilterStreamOptions {
    */
   readonly maxAge?: number | undefined;
   /**
+   * Uses about which is asked for each agent: `train`, `search`, `input`, or keys of signals; one
+   * or a list. The member `use` has the answers `granted`, `refused` or `unstated`, where the
+   * verdict is allow. Only for a table with signals (`CompileOptions.signals`). Experimental.
+   */
+  readonly uses?: string | readonly string[] | undefined;
+  /** By use, the product token whose groups speak for it, too. Default: none. */
+  readonly policyTokens?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether `allowed`, `denied` and `mask-ndjson` treat a use that is not granted as refused.
+   * Default false: a use that is unstated is not refused.
+   */
+  readonly requireGrant?: boolean | undefined;
+  /**
    * Name of the added member; with `annotate` only. Default `verdict`, or `verdicts` for several
    * agents.
    */
@@ -103,6 +117,9 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
   timeField: 'other',
   inForce: ['ever'],
   maxAge: 'number',
+  uses: 'other',
+  policyTokens: 'other',
+  requireGrant: 'boolean',
   verdictField: 'string',
   threads: 'number',
   maxLineBytes: 'number',
@@ -141,8 +158,11 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   }
   const parsedAgents = list.map((agent) => parseAgent(agent, table.profile));
   refuseSameAgents(parsedAgents);
+  const uses = usesOf(options, output);
   const settings = {
     agents: parsedAgents,
+    uses,
+    requireGrant: options.requireGrant ?? false,
     output,
     unknown: options.unknown ?? 'unknown',
     explain: options.explain ?? false,
@@ -218,6 +238,7 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   const reasons = {
     explanation: 'explain adds a member of that name',
     preferences: 'preferences are a member of that name',
+    use: 'the answers about uses are members of that name',
     'bad line': 'a member of that name is added for invalid lines',
     url: 'the URL is read from a member of that name',
   };
@@ -255,6 +276,32 @@ function timeFieldOf(
               : undefined;
   if (fault === undefined) return path;
   throw new RobotsFilterError('usage', `${option} ${fault}`);
+}
+
+/**
+ * The uses about which is asked.
+ *
+ * @throws RobotsFilterError `usage` as `parseUses`, and for a `requireGrant` without effect
+ */
+function usesOf(
+  { uses = [], policyTokens, requireGrant }: FilterStreamOptions,
+  output: OutputMode,
+): Use[] {
+  const list = typeof uses === 'string' ? [uses] : uses;
+  if (!Array.isArray(list) || !list.every((use) => typeof use === 'string')) {
+    const remedy = "Pass a use, or a list of uses: ['train', 'search']";
+    throw new RobotsFilterError('usage', `uses is ${shownValue(uses)}. ${remedy}`);
+  }
+  const parsed = parseUses(list, policyTokens, { use: 'uses:', policyToken: 'policyTokens:' });
+  const chooses = output !== 'annotate' && output !== 'verdicts';
+  if (requireGrant === true && (parsed.length === 0 || !chooses)) {
+    const missing = parsed.length === 0 ? 'uses' : "output 'allowed'";
+    throw new RobotsFilterError(
+      'usage',
+      `requireGrant has no effect without ${missing}. Add it, or leave requireGrant out`,
+    );
+  }
+  return parsed;
 }
 
 function fieldPath(option: string, field: string | readonly string[]): readonly string[] {

@@ -16,14 +16,17 @@ import {
   encodeShardQueries,
   NOTATIONS,
   type OutputMode,
+  outcomesOf,
   type Query,
   type QuerySettings,
   queryBytes,
   type RecordFormat,
   rememberedBytes,
   shardQueryBytes,
+  useField,
 } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
+import type { Use } from '../protocol/uses.js';
 import type { Verdict } from '../protocol/verdict.js';
 import type { TableHeader } from '../table/check.js';
 import type { Executor } from '../workers/messages.js';
@@ -59,6 +62,10 @@ const USUAL_VERSIONS = 32;
 /** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
   readonly agents: readonly Agent[];
+  /** Uses about which is asked for each agent. Default: none. */
+  readonly uses?: readonly Use[] | undefined;
+  /** Whether records are chosen as if a use that is not granted were refused. Default false. */
+  readonly requireGrant?: boolean | undefined;
   readonly output: OutputMode;
   /** The format of the output; `undefined` for that of each input, as lines. */
   readonly outputFormat?: AskedFormat | undefined;
@@ -156,9 +163,10 @@ export class Filter {
   #named = 0;
   #cancelled = false;
 
-  /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer */
+  /** @throws RobotsFilterError `usage` for an agent or a use that the table cannot answer */
   constructor({ table, pool, settings, batchBytes, onBadRecord }: FilterOptions) {
     for (const agent of settings.agents) table.view.checkAgent(agent);
+    table.view.checkUses(settings.uses ?? []);
     this.#table = table;
     this.#pool = pool;
     this.#settings = settings;
@@ -202,7 +210,7 @@ export class Filter {
     }
     const addTo = preferenceAdder(format, agents);
     const records = new FramedRecords({
-      agents: agents.length,
+      outcomes: outcomesOf(this.#settings),
       preamble,
       add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
     });
@@ -238,7 +246,7 @@ export class Filter {
       passed: 0,
       bad: 0,
       toCome: 0,
-      outcomes: this.#settings.agents.map((): number[] => []),
+      outcomes: Array.from({ length: outcomesOf(this.#settings) }, (): number[] => []),
     };
     for (const { run } of this.#stages.values()) {
       const tally = run.tally();
@@ -269,7 +277,7 @@ export class Filter {
     const blocks = this.#table.banks.flatMap(({ firstSlot, slots }, index) =>
       this.#countedIn(index).map((each) => ({ ...each, firstSlot, slots })),
     );
-    return new HostCounts(blocks, this.#table.slots, this.#settings.agents.length);
+    return new HostCounts(blocks, this.#table.slots, outcomesOf(this.#settings));
   }
 
   /**
@@ -447,6 +455,21 @@ function usualRuleEntries(
 const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
 /** Those that it adds for a table with histories. */
 const DATED_MEMBERS = ['version', 'versions'];
+/** Members that answers about uses add. */
+function membersOfUses(
+  verdictField: string | undefined,
+  explain: boolean,
+  dated: boolean,
+): string[] {
+  const field = useField(verdictField);
+  const explained = [`${field}_reason`, `${field}_reasons`, 'signal', 'signals'];
+  return [
+    field,
+    ...(explain ? explained : []),
+    ...(explain && dated ? [`${field}_version`, `${field}_versions`] : []),
+  ];
+}
+
 /** Members that stand beside the verdict in the output for a record that is not an object. */
 const BAD_RECORD_MEMBERS = {
   text: [],
@@ -462,7 +485,7 @@ const BAD_RECORD_MEMBERS = {
 interface MemberConflict {
   readonly member: string;
   /** The other source of a member with this name. */
-  readonly with: 'explanation' | 'preferences' | 'bad line' | 'url';
+  readonly with: 'explanation' | 'preferences' | 'use' | 'bad line' | 'url';
 }
 
 /**
@@ -473,16 +496,20 @@ interface MemberConflict {
 export function memberConflict(
   settings: Pick<
     FilterSettings,
-    'urlField' | 'verdictField' | 'explain' | 'dated' | 'strict' | 'outputFormat'
+    'uses' | 'urlField' | 'verdictField' | 'explain' | 'dated' | 'strict' | 'outputFormat'
   > & { readonly hasPreferences?: boolean },
   format: RecordFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
   const { urlField, verdictField, explain, strict, outputFormat } = settings;
-  const { hasPreferences = false, dated = false } = settings;
+  const { uses = [], hasPreferences = false, dated = false } = settings;
+  const useMembers = uses.length > 0 ? membersOfUses(verdictField, explain, dated) : [];
   const explanation = [
     ...(explain ? EXPLANATION_MEMBERS : []),
     ...(explain && dated ? DATED_MEMBERS : []),
   ];
+  if (verdictField !== undefined && useMembers.includes(verdictField)) {
+    return { member: verdictField, with: 'use' };
+  }
   if (hasPreferences && verdictField === PREFERENCES_MEMBER) {
     return { member: verdictField, with: 'preferences' };
   }
@@ -507,7 +534,8 @@ export function memberConflict(
   // A flat column of Parquet may have the whole path as its name.
   const own = format === 'parquet' || format === 'auto' ? [first, urlField.join('.')] : [first];
   const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
-  const members = [...verdicts, ...explanation, ...(hasPreferences ? [PREFERENCES_MEMBER] : [])];
+  const preferences = hasPreferences ? [PREFERENCES_MEMBER] : [];
+  const members = [...verdicts, ...explanation, ...useMembers, ...preferences];
   const member = own.find((name) => members.includes(name));
   return member === undefined ? undefined : { member, with: 'url' };
 }

@@ -259,7 +259,7 @@ export class Run {
 
   /** The counters so far. */
   tally(): Tally {
-    return sumTally(this.counted, this.#options.query.agents);
+    return sumTally(this.counted, this.#options.query.outcomes);
   }
 
   /**

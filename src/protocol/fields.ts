@@ -33,6 +33,13 @@ const ALIASES: ReadonlyMap<string, RecordKind> = new Map([['content-signals', 'c
 /** The keys of other records that are read, in lower case. */
 export const READ_KEYS: readonly string[] = [...RECORD_KINDS, ...ALIASES.keys()];
 
+/** Those whose records have signals about the use of content (protocol/uses.ts). */
+export const SIGNAL_KEYS: readonly string[] = [
+  'content-usage',
+  'content-signal',
+  'content-signals',
+];
+
 /** The kind of record that a key stands for, given in lower case. */
 export function kindOfKey(key: string): RecordKind | undefined {
   return RECORD_KINDS.find((kind) => kind === key) ?? ALIASES.get(key);

@@ -16,7 +16,7 @@ import { isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { endOfProductToken, isLineEnd, Names } from './agent.js';
 import { endOfLastLine, type Text, textOf, utf16Order } from './encoding.js';
-import { crawlDelaySeconds, READ_KEYS } from './fields.js';
+import { crawlDelaySeconds, READ_KEYS, SIGNAL_KEYS } from './fields.js';
 import { GRAMMARS, type Grammar, type Key, LineCursor, RecordCursor } from './lines.js';
 import {
   type CrawlDelay,
@@ -122,6 +122,8 @@ export interface FileParts {
   readonly tokens?: Names | undefined;
   /** Whether sitemaps, crawl-delays and other records are read. */
   readonly records: boolean;
+  /** Whether of the other records at least those with signals are read. Default false. */
+  readonly signals?: boolean | undefined;
   readonly warnings: WarningDetail;
 }
 
@@ -172,6 +174,7 @@ class FileParser {
   readonly #warnings: WarningList;
   readonly #tokens: Names | undefined;
   readonly #keepsRecords: boolean;
+  readonly #keepsSignals: boolean;
   #group: OpenGroup | undefined;
   /** Whether a rule has followed the last user-agent line, even one that is not kept. */
   #hasRule = false;
@@ -189,6 +192,7 @@ class FileParser {
     this.#html = beginsWithMarkup(bytes, start, end);
     this.#tokens = parts.tokens;
     this.#keepsRecords = parts.records;
+    this.#keepsSignals = parts.signals ?? false;
     this.#warnings = new WarningList(parts.warnings);
     // Without warnings nobody asks.
     const isAsked = parts.warnings !== 'none';
@@ -287,7 +291,7 @@ class FileParser {
         if (this.#keepsRecords) this.#readOther(key, line);
         break;
       case 'other':
-        if (this.#keepsRecords) this.#readOther(key, line);
+        if (this.#keepsRecords || this.#holdsSignals()) this.#readOther(key, line);
         if (!this.#html) this.#warnAboutKey(line);
     }
   }
@@ -374,6 +378,12 @@ class FileParser {
     this.#crawlDelays.push({ productTokens: this.#delayTokens(), seconds, value, line });
   }
 
+  /** Whether the current record has signals, and those are read. */
+  #holdsSignals(): boolean {
+    const { keyStart, keyEnd } = this.#record;
+    return this.#keepsSignals && SIGNALS.find(this.#text.bytes, keyStart, keyEnd) !== undefined;
+  }
+
   #string(encoding: 'latin1' | 'utf8', start: number, end: number): string {
     const { buffer, byteOffset, byteLength } = this.#text.bytes;
     this.#buffer ??= Buffer.from(buffer, byteOffset, byteLength);
@@ -399,6 +409,8 @@ class FileParser {
 
 /** The keys of other records that are read. */
 const READ = new Names(READ_KEYS);
+/** Those whose records have signals about uses. */
+const SIGNALS = new Names(SIGNAL_KEYS);
 
 /** Quotes the first bytes, safe on a terminal: everything but printable ASCII becomes `?`. */
 function quote(bytes: Uint8Array): string {

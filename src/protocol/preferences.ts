@@ -158,7 +158,7 @@ function absoluteUrl(value: string): string | undefined {
  * Parses a `Content-Usage` record: a path that starts with `/`, if any, and a dictionary of RFC
  * 9651. `undefined` if the dictionary is void.
  */
-function parseContentUsage(value: string): ContentUsage | undefined {
+export function parseContentUsage(value: string): ContentUsage | undefined {
   let path: string | undefined;
   let dictionary = value;
   if (value.startsWith('/')) {
@@ -179,7 +179,7 @@ function parseContentUsage(value: string): ContentUsage | undefined {
  * Parses `search=yes, ai-train=no`; members without `=` are left out. Of several values of a key
  * `no` counts, else the last.
  */
-function parseContentSignal(value: string): Readonly<Record<string, string>> | undefined {
+export function parseContentSignal(value: string): Readonly<Record<string, string>> | undefined {
   const signals: Record<string, string> = Object.create(null);
   let found = false;
   for (const member of value.split(',')) {

@@ -20,6 +20,8 @@ export interface TableUse {
   readonly agents?: readonly string[] | undefined;
   /** Whether it keeps other records. */
   readonly records?: boolean | undefined;
+  /** Whether it keeps what robots.txt files say about uses. */
+  readonly signals?: boolean | undefined;
   /** Whether it keeps all versions; else the newest counts, or that of `asOf`. */
   readonly history?: boolean | undefined;
   /** In milliseconds since 1970. */
@@ -78,7 +80,7 @@ function checkUse(
   path: string,
   { header, view }: PlacedShard,
   isDated: boolean,
-  { profile, agents, asOf }: TableUse,
+  { profile, agents, signals, asOf }: TableUse,
 ): void {
   if (header.profile !== profile) {
     throw new RobotsFilterError(
@@ -90,6 +92,12 @@ function checkUse(
     throw new RobotsFilterError(
       'usage',
       `--as-of chooses among the versions of a table, and ${path} has no histories. Compile it again with --history, or leave --as-of out`,
+    );
+  }
+  if (signals === true && !view.hasSignals) {
+    throw new RobotsFilterError(
+      'usage',
+      `${path} was compiled without --signals: what its robots.txt files say about uses is not in it. Compile it again with --signals`,
     );
   }
   if (!view.isReduced) return;
@@ -356,7 +364,7 @@ class CompiledBodies {
       numbers.set(at, number);
       return number;
     };
-    const groups = view.groups(robots);
+    const groups = view.groupsAndSignals(robots);
     const lists = groups.map(({ groups }) =>
       groups.map(({ automaton, firstLine }) => [numberOf(automaton), firstLine] as const),
     );

@@ -7,6 +7,7 @@ import {
   BUCKET_SLOTS,
   CACHE_LINE_BYTES,
   FLAG_REDUCED,
+  FLAG_SIGNALS,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
   HEADER_BUCKETS,
@@ -174,7 +175,7 @@ export function checkHeader(
   const profile = PROFILES[word(HEADER_PROFILE)];
   if (profile === undefined) throw damaged(`it names profile ${word(HEADER_PROFILE)}`);
   const flags = word(HEADER_FLAGS);
-  if ((flags & ~FLAG_REDUCED) !== 0) throw damaged(`it has flags ${hex(flags)}`);
+  if ((flags & ~(FLAG_REDUCED | FLAG_SIGNALS)) !== 0) throw damaged(`it has flags ${hex(flags)}`);
   const starts = Array.from({ length: SECTION_END + 1 }, (_, section) =>
     word(HEADER_SECTIONS + 4 * section),
   );

@@ -21,7 +21,8 @@
  *      12  u32    profile: index in PROFILES
  *      16  u32    bytes of the whole table
  *      20  u32    checksum: see kernel/hashes.ts
- *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other agents
+ *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other
+ *                 agents; 2 = it has signals about uses, see Robots record
  *      28  u32    start of the section of records; 0 = the table has none
  *      32  u32    number of hosts            36  u32  number of authorities
  *      40  u32    number of robots records   44  u32  number of automata
@@ -104,6 +105,11 @@
  *       …  u[w][n] for each the start of its list of groups, from the record's start
  *       …  lists of groups: for each group `u32 automaton, u32 line << 1 | another follows`; in
  *          the order of the file
+ *
+ * With flag 2, signals about uses stand among the groups (protocol/uses.ts). Their product token is
+ * a vocabulary, a key and a product token, with colons between: `content-usage:train-ai:*`. Nothing
+ * after the second colon is for every agent. Each signal is a rule: a refusal an allow rule, since
+ * of equal paths an allow rule wins; a grant a disallow rule.
  *
  * An automaton of 0 means that no rule of the group can match. `line` is the line that the lines of
  * the group's rules count from.
@@ -251,6 +257,7 @@ export const SECTION_END = 4;
 export const CACHE_LINE_BYTES = 64;
 
 export const FLAG_REDUCED = 1;
+export const FLAG_SIGNALS = 2;
 
 /**
  * Bytes that the kernel may read past the data that it needs: in vectors, and in the cache lines of

@@ -6,6 +6,7 @@ import { HostHash } from '../kernel/hashes.js';
 import { LATEST } from '../kernel/layout.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
+import { isSignalToken } from '../protocol/uses.js';
 import type { AccessResult } from '../protocol/verdict.js';
 import {
   ACCESS_SUCCESSFUL,
@@ -24,6 +25,7 @@ import {
   ENTRY_BYTES_DATED,
   ENTRY_SCHEMES,
   FLAG_REDUCED,
+  FLAG_SIGNALS,
   GROUP_BYTES,
   GROUP_LINE,
   HEADER_BUCKETS,
@@ -167,8 +169,22 @@ export class ShardView {
     return (this.reader.u32(HEADER_FLAGS) & FLAG_REDUCED) !== 0;
   }
 
-  /** The product tokens by number: `*`, the empty token, and the others sorted. */
+  /** Whether the table has what robots.txt files say about uses. */
+  get hasSignals(): boolean {
+    return (this.reader.u32(HEADER_FLAGS) & FLAG_SIGNALS) !== 0;
+  }
+
+  /** The product tokens: `*`, the empty token, and the others sorted. */
   *tokens(): Iterable<string> {
+    for (const text of this.#texts()) if (!isSignalToken(text)) yield text;
+  }
+
+  /** The names of its signals (protocol/uses.ts), sorted. */
+  *signalTokens(): Iterable<string> {
+    for (const text of this.#texts()) if (isSignalToken(text)) yield text;
+  }
+
+  *#texts(): Iterable<string> {
     const count = this.reader.u32(HEADER_TOKENS);
     for (let number = 0; number < count; number++) yield textOf(this.#token(number));
   }
@@ -307,6 +323,15 @@ export class ShardView {
 
   /** The groups of a robots record, those of `*` first. */
   groups(robots: number): MergedGroup[] {
+    if (!this.hasSignals) return this.groupsAndSignals(robots);
+    return this.groupsAndSignals(robots).flatMap(({ productTokens, groups }) => {
+      const tokens = productTokens.filter((token) => !isSignalToken(token));
+      return tokens.length === 0 ? [] : [{ productTokens: tokens, groups }];
+    });
+  }
+
+  /** As `groups`, with what the robots.txt says about uses (table/format.ts). */
+  groupsAndSignals(robots: number): MergedGroup[] {
     const lists = this.groupLists;
     const tokensOfList = new Map<number, string[]>();
     for (const { token, list } of lists.tokens(robots)) {
@@ -452,7 +477,7 @@ export class ShardView {
       for (const { robots } of authorities) {
         if (seen.has(robots)) continue;
         seen.add(robots);
-        for (const { groups } of this.groups(robots)) {
+        for (const { groups } of this.groupsAndSignals(robots)) {
           left -= GROUP_BYTES * groups.length;
           for (const { automaton: at } of groups) {
             if (seen.has(at)) continue;

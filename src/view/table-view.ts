@@ -1,7 +1,9 @@
 /** Reads a table for people and for proofs: hosts, authorities, groups, rules, fields. */
 
+import { RobotsFilterError } from '../base/errors.js';
 import { LATEST } from '../kernel/layout.js';
-import type { Agent } from '../protocol/agent.js';
+import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
+import { EVERYONE, signalToken, type Use } from '../protocol/uses.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
 import type {
@@ -55,6 +57,57 @@ export class TableView {
   /** Whether the table answers only for the product tokens that are listed in it. */
   get isReduced(): boolean {
     return this.#first.isReduced;
+  }
+
+  /**
+   * Checks that the table can answer about uses.
+   *
+   * @throws RobotsFilterError `usage` for a table without signals, and for a policy token that a
+   *   reduced table does not have
+   */
+  checkUses(uses: readonly Use[]): void {
+    if (uses.length === 0) return;
+    if (!this.#first.hasSignals) {
+      throw new RobotsFilterError(
+        'usage',
+        `${this.#name} was compiled without what robots.txt files say about uses. Compile it again with --signals, in a program with { signals: true }`,
+      );
+    }
+    for (const { policyToken } of uses) {
+      if (policyToken !== undefined) this.checkAgent({ name: policyToken, chain: [policyToken] });
+    }
+  }
+
+  /**
+   * Whether any robots.txt in memory says something about a use, if only to other agents, or has a
+   * group for its policy token.
+   */
+  speaksOf({ keys, policyToken }: Use): boolean {
+    if (policyToken !== undefined && this.hasToken(lowerCaseAscii(policyToken))) return true;
+    const names = keys.map((key) => signalToken(key, EVERYONE));
+    for (const token of this.signalTokens()) {
+      if (names.some((name) => token.startsWith(name))) return true;
+    }
+    return false;
+  }
+
+  /** Whether the table has what robots.txt files say about uses. */
+  get hasSignals(): boolean {
+    return this.#first.hasSignals;
+  }
+
+  /** The names of the signals of all shards in memory (protocol/uses.ts). */
+  *signalTokens(): Iterable<string> {
+    const tokens = new Set<string>();
+    for (const view of this.#present) for (const token of view.signalTokens()) tokens.add(token);
+    yield* tokens;
+  }
+
+  /** The first keys of signals that some robots.txt in memory names, sorted. */
+  signalKeys(most: number): string[] {
+    const keys = new Set<string>();
+    for (const token of this.signalTokens()) keys.add(token.split(':')[1] ?? '');
+    return [...keys].sort().slice(0, most);
   }
 
   /** The product tokens of all shards: each begins with `*` and the empty token. */

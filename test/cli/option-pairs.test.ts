@@ -55,6 +55,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--parts': '0',
   '--pause': '0',
   '--per-address': '1',
+  '--policy-token': 'train=NoTrain',
   '--profile': 'google',
   '--report': 'out.json',
   '--date-column': 'day',
@@ -75,6 +76,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--unreachable-after': '3',
   '--url-field': 'link',
   '--urls': 'list.txt',
+  '--use': 'train',
   '--user-agent': 'mine/1.0',
   '--verdict-field': 'answer',
 };
@@ -163,10 +165,12 @@ beforeAll(async () => {
   const rules = (path: string): string => `User-agent: *\nDisallow: ${path}\nCrawl-delay: 2\n`;
   // More than the 512,000 bytes that count by default, in few lines.
   const filler = `# ${'x'.repeat(1000)}\n`.repeat(512);
-  const names = `User-agent: GPTBot\nAllow: /x\nDisalow: /typo\n\n${rules('/x')}Sitemap: =1+1\nSite-map: https://a.example/\nDisalow: /typo\n`;
+  const names = `User-agent: NoTrain\nDisallow: /\n\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nAllow: /x\nDisalow: /typo\n\n${rules('/x')}Sitemap: =1+1\nSite-map: https://a.example/\nDisalow: /typo\n`;
   const late = `Disallow: /late\nSitemap: https://a.example/late\n\nUser-agent: GPTBot\nDisallow: /late\n`;
   place.write('robots/a.example', `${names}${filler}${late}`);
   place.write('robots/b.example', 'User-agent: GPTBot\nDisallow: /\n');
+  // The policy token of this one alone is in its way.
+  place.write('more/w.example', 'User-agent: NoTrain\nDisallow: /x\n');
   place.write('robots/l.example', `User-agent: *\n${filler}Disallow: /\n`);
   place.write('robots/t.example', 'User-agent: *\nDisalow: /\n');
   place.write('robots.txt', `${names}${filler}${late}`);
@@ -249,7 +253,9 @@ beforeAll(async () => {
   place.write('agents.json', '[{"token":"GPTBot","purpose":"mine"}]');
   // In two shards, so that --parts can choose.
   const compiled = await place.run(
-    'compile --robots-dir robots --robots-dir more --records --shards 2 -q -o table'.split(' '),
+    'compile --robots-dir robots --robots-dir more --records --signals --shards 2 -q -o table'.split(
+      ' ',
+    ),
   );
   expect(compiled).toMatchObject({ code: 0, stderr: '' });
 });

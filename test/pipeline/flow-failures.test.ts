@@ -366,7 +366,7 @@ describe('memory', () => {
       lineOverhead: 100,
       workerBytes: 1024,
       maxLineBytes: 1 << 30,
-      agents: 1,
+      outcomes: 1,
     };
     const create = (): Run =>
       new Run({ pool: fakePool(1), arena, module: new WebAssembly.Module(EMPTY_MODULE), query });
@@ -383,7 +383,7 @@ describe('memory', () => {
       lineOverhead: 1200,
       workerBytes: 32_768,
       maxLineBytes: 100,
-      agents: 1,
+      outcomes: 1,
     };
     new DataView(arena.memory.buffer).setUint32(address + 20, 100, true);
     let bytes: number | undefined;

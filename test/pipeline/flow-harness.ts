@@ -109,7 +109,7 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
       lineOverhead: FAKE_OVERHEAD,
       workerBytes: WORKER_TALLY + 1024,
       maxLineBytes,
-      agents: 1,
+      outcomes: 1,
     },
     ...(batchBytes === undefined ? {} : { batchBytes }),
     ...(slots === undefined ? {} : { slots }),

@@ -117,7 +117,7 @@ describe('a damaged table is refused, with cause and remedy', () => {
   it.each([
     ['an unknown profile', PROFILE, 3],
     ['a length within the header', LENGTH, 100],
-    ['unknown flags', FLAGS, 2],
+    ['unknown flags', FLAGS, 4],
     ['records at an odd place', 28, 1],
     ['records before the sources', 28, 384],
     ['records beyond the end', 28, 0xffff_ffc0],

@@ -40,6 +40,7 @@ export async function compileCaches(
 type CachesOptions = RobotsOptions & {
   readonly threads?: number;
   readonly records?: boolean;
+  readonly signals?: boolean;
   readonly history?: boolean;
   readonly fetch?: boolean;
   readonly timeField?: readonly string[];
@@ -81,6 +82,7 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
     ...readingOf(options),
     productTokens,
     records: options.records,
+    signals: options.signals,
     history: options.history,
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,

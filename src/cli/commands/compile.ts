@@ -37,6 +37,7 @@ import { checkTime, refuseSingleRobots } from './robots-source.js';
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
   readonly records?: boolean;
+  readonly signals?: boolean;
   readonly history?: boolean;
   readonly shards?: number;
   readonly only?: number | 'manifest';
@@ -89,7 +90,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     }
     const parts = [
       `${formatCount(hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,
-      formatCount(rules, 'rule'),
+      `${formatCount(rules, 'rule')}${options.signals === true ? ' and signals' : ''}`,
       size,
       formatDuration(performance.now() / 1000),
     ];

@@ -11,8 +11,9 @@ import { type OpenInput, openInput } from '../../pipeline/input/open.js';
 import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
+import { useQuestions } from '../../protocol/uses.js';
 import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
-import type { FilterOptions } from '../options.js';
+import { type FilterOptions, usesOf } from '../options.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
@@ -227,6 +228,7 @@ export class FilterRun {
       filter,
       view: table.view,
       agents,
+      uses: useQuestions(agents, usesOf(options)),
       about: { complete, source: sources.join(', '), profile: table.header.profile },
       tableHosts: table.hosts,
       byTime,
@@ -252,6 +254,7 @@ export class FilterRun {
       complete,
       isDiscarded: !complete && output.isReplacement,
       agents: agents.map(({ name }) => name),
+      uses: useQuestions(agents, usesOf(options)),
       tally: { ...tally, passed: output.rows ?? tally.passed },
       inputBytes: filter.progress().bytes + this.#convertedBytes,
       hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
@@ -284,6 +287,7 @@ export class FilterRun {
       closingLine({
         tally: filter.tally(),
         agents: hasVerdicts ? agents.map(({ name }) => name) : [],
+        uses: useQuestions(agents, usesOf(options)),
         seconds: process.uptime(),
         isUnexplained: options.explain !== true && outputMode(options) === 'annotate',
       }),

@@ -10,9 +10,11 @@ import {
   tableAt,
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
+import type { Use } from '../../protocol/uses.js';
+import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { type Diagnostics, type Interruption, usageError } from '../console.js';
-import type { RobotsOptions } from '../options.js';
+import { type RobotsOptions, type UseOptions, usesOf } from '../options.js';
 import { checkProfile, noteTimeToCome, refuseEmptyTable } from './robots-source.js';
 
 /**
@@ -30,7 +32,8 @@ export async function openTable(
     readonly timeField?: readonly string[];
     readonly inForce?: string;
     readonly maxAge?: number;
-  } & Pick<TableReading, 'parts' | 'bankBytes' | 'choose'>,
+  } & UseOptions &
+    Pick<TableReading, 'parts' | 'bankBytes' | 'choose'>,
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
@@ -38,11 +41,13 @@ export async function openTable(
   const { table: path, robotsDir = [], profile, report, preferences = false, asOf } = options;
   const history = options.timeField !== undefined || options.inForce === 'ever';
   const { parts, bankBytes, choose } = options;
+  const uses = usesOf(options);
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
-    const productTokens = agents && neededTokens(agents);
+    const productTokens = agents && neededTokens(agents, uses);
     // A report counts records and dates, unless it is for many times.
     const records = (report !== undefined && !history) || preferences;
+    const signals = uses.length > 0;
     const context = { productTokens, diagnostics, interruption };
     // By default the last record of a host counts, and not the newest.
     const isDated = history || options.inForce === 'latest';
@@ -52,19 +57,23 @@ export async function openTable(
     const { asOf: _time, ...untimed } = options;
     const asked =
       time === undefined
-        ? { ...options, records, history: isDated }
-        : { ...untimed, records: false, history: true };
+        ? { ...options, records, signals, history: isDated }
+        : { ...untimed, records: false, signals, history: true };
     const compiled = await compileCaches(robotsDir, asked, context);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);
     }
-    const placed = placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
+    const place = robotsDir.join(', ');
+    const placed = placeTable(compiled.layout.table(allocateTable), place);
+    if (compiled.stats.files > 0) noteUnstatedUses(uses, placed.view, place, diagnostics);
     return time === undefined ? placed : tableAt(placed, secondsOfTime(time));
   }
   const table = await readTable(path, { parts, bankBytes, choose });
   const { profile: compiled } = table.header;
   checkProfile(compiled, path, profile);
   refuseEmptyTable(path, table.hosts, options, diagnostics);
+  table.view.checkUses(uses);
+  noteUnstatedUses(uses, table.view, path, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
   if (asOf === undefined && !history) return table;
   if (!hasHistories(table)) throw withoutHistories(path, options);
@@ -72,6 +81,30 @@ export async function openTable(
   noteTimeToCome(asOf, diagnostics);
   return tableAt(table, secondsOfTime(asOf));
 }
+
+/**
+ * Says in one line of which uses no robots.txt speaks: then each answer is the same.
+ *
+ * @param place what the table is made of, or its name
+ */
+export function noteUnstatedUses(
+  uses: readonly Use[],
+  view: TableView,
+  place: string,
+  diagnostics: Diagnostics,
+): void {
+  const unstated = uses.filter((use) => !view.speaksOf(use)).map(({ name }) => name);
+  if (unstated.length === 0) return;
+  const keys = view.signalKeys(MOST_KEYS);
+  const named =
+    keys.length === 0 ? 'They have no signals at all' : `Keys that they name: ${keys.join(', ')}`;
+  diagnostics.note(
+    `warning: no robots.txt in ${place} says anything about ${unstated.join(' and ')}, so each answer is unstated. ${named}`,
+  );
+}
+
+/** Number of keys of signals that a warning names. */
+const MOST_KEYS = 8;
 
 /** The error for a table without histories, which has no other time. */
 function withoutHistories(

@@ -8,7 +8,7 @@ import { memberConflict } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { parseAgents } from '../agents.js';
 import { shellWords, usageError } from '../console.js';
-import { checkSpreadsheet, type FilterOptions } from '../options.js';
+import { checkSpreadsheet, type FilterOptions, usesOf } from '../options.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { checkUrlField } from './inputs.js';
 import {
@@ -39,6 +39,7 @@ export async function checkFilterUsage(
   await checkTime(options.robotsDir, options);
   checkUrlField(options);
   checkTimes(options);
+  checkUses(options);
   refuseAdditions(options);
   checkAddedMembers(options);
   checkOutputFormat(options);
@@ -97,6 +98,31 @@ function checkTimes(options: FilterOptions): void {
   if (options.preferences === true) {
     throw usageError(
       `--preferences reads the newest robots.txt alone, and ${option} asks for others. Leave one out, or ${PREFERENCES_OF_A_TIME}`,
+    );
+  }
+}
+
+/**
+ * Checks what is asked about uses.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkUses(options: FilterOptions): void {
+  const uses = usesOf(options);
+  const { requireGrant = false, allowed = false, denied = false, format, statsBy } = options;
+  if (requireGrant && uses.length === 0) {
+    throw usageError(
+      '--require-grant has no effect without --use. Add --use train, or leave it out',
+    );
+  }
+  if (requireGrant && !allowed && !denied && format !== 'mask-ndjson') {
+    throw usageError(
+      '--require-grant has no effect where all records come out. Add --allowed, or leave it out',
+    );
+  }
+  if (uses.length > 0 && statsBy === 'rule') {
+    throw usageError(
+      '--use has no effect with --stats-by rule, which counts rules. Use --stats-by agent, host or reason, or leave --use out',
     );
   }
 }
@@ -249,6 +275,7 @@ export function checkAddedMembers(
       dated,
       strict,
       hasPreferences,
+      uses: usesOf(options),
       outputFormat: outputFormat(options),
     },
     outputMode(options) === 'annotate' ? input : undefined,
@@ -257,6 +284,10 @@ export function checkAddedMembers(
     case 'explanation':
       throw usageError(
         `${option} ${conflict.member} is a member that --explain adds. Choose another name`,
+      );
+    case 'use':
+      throw usageError(
+        `${option} ${conflict.member} is the member that --use adds. Choose another name`,
       );
     case 'preferences':
       throw usageError(

@@ -17,7 +17,7 @@ import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
 import { parseAgents } from '../agents.js';
 import { Diagnostics, Interruption, SUCCESS, usageError } from '../console.js';
-import type { FilterOptions, ShardOptions } from '../options.js';
+import { type FilterOptions, type ShardOptions, usesOf } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { type RecordOutput, SingleOutput } from './filter-output.js';
 import { FilterRun } from './filter-run.js';
@@ -128,7 +128,9 @@ export async function filter(
       await output.commit(end);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        await writeCounts({ filter, view: table.view, agents: asked, diagnostics, byTime }, counts);
+        const uses = usesOf(options);
+        const run = { filter, view: table.view, agents: asked, uses, diagnostics, byTime };
+        await writeCounts(run, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;
@@ -227,6 +229,8 @@ function settingsOf(
 ): FilterSettings {
   return {
     agents,
+    uses: usesOf(options),
+    requireGrant: options.requireGrant ?? false,
     output: outputMode(options),
     outputFormat: outputFormat(options),
     mirrors: outputDirectory(options) !== undefined,

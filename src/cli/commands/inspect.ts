@@ -170,10 +170,11 @@ function* totals(
   verified: VerifiedTable | undefined,
 ): Iterable<string> {
   const { header, view } = tableMemory(table);
+  const signals = countOf(view.signalTokens());
   const rows: [string, string][] = [
     ['table', `${path}, version ${header.version}`],
     ['profile', header.profile],
-    ['agents', describeAgents(view, header.tokens)],
+    ['agents', describeAgents(view, header.tokens - signals)],
     [
       'hosts',
       `${formatNumber(header.hosts)}, with ${formatNumber(header.authorities)} authorities`,
@@ -183,8 +184,9 @@ function* totals(
       `${formatNumber(header.robots)} distinct, from ${formatBytes(header.compiledBytes)} of files`,
     ],
     ['automata', formatNumber(header.automata)],
-    ['rules', formatNumber(header.rules)],
-    ['product tokens', `* and ${formatNumber(header.tokens - FIXED_TOKENS)} more`],
+    [view.hasSignals ? 'rules, signals' : 'rules', formatNumber(header.rules)],
+    ['product tokens', `* and ${formatNumber(header.tokens - signals - FIXED_TOKENS)} more`],
+    ...(view.hasSignals ? [['signals', signalsInWords(view)] as [string, string]] : []),
     [
       'bytes',
       `${formatNumber(header.length)}${header.hosts === 0 ? '' : `, ${formatNumber(header.length / header.hosts)} a host`}`,
@@ -204,6 +206,20 @@ function* totals(
   if (verified !== undefined) rows.push(['verified', countsInWords(verified)]);
   const nameWidth = Math.max(...rows.map(([row]) => row.length));
   for (const [row, value] of rows) yield `${row.padEnd(nameWidth)}  ${value}`;
+}
+
+/** Keys of signals that are named. */
+const NAMED_KEYS = 8;
+
+function signalsInWords(view: TableView): string {
+  const keys = view.signalKeys(NAMED_KEYS);
+  return keys.length === 0 ? 'none' : `about ${keys.join(', ')}`;
+}
+
+function countOf(items: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of items) count++;
+  return count;
 }
 
 function describeAgents(view: TableView, count: number): string {

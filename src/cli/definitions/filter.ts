@@ -121,6 +121,18 @@ export const filterDefinition: CommandDefinition = {
       'Add what robots.txt says about the use of content (experimental).',
       'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
     ).conflicts(['allowed', 'denied', 'statsBy']),
+    ...shared.uses(
+      'Verdicts',
+      'Where the verdict is allow, text gets the answer after the verdict, JSON the member "use", and rows a column of that name; with several agents or uses "use" is an object, and each answer has a column. --explain adds the signal with its line. --allowed passes what is not refused. A table must have been compiled with --signals.',
+      '    robots-filter --table robots.table -a GPTBot --use train,search --explain urls.txt',
+    ),
+    describedOption(
+      'Verdicts',
+      '--require-grant',
+      'With --use, treat a use that is not granted as refused.',
+      'For --allowed, --denied and --format mask-ndjson. Without this option, --allowed passes what is unstated, too.',
+      '    robots-filter --table robots.table --use train --require-grant --allowed urls.txt',
+    ),
     shared.input(),
     shared.urlField(),
     ...shared.header(),

@@ -63,6 +63,12 @@ Exit status:
     ),
     describedOption(
       'Robots.txt',
+      '--signals',
+      'Keep what robots.txt says about uses, for --use (experimental).',
+      'That is Content-Usage and Content-Signal. Verdicts stay the same; only hosts with such lines take more bytes.',
+    ),
+    describedOption(
+      'Robots.txt',
       '--history',
       'Keep every dated robots.txt of a host, each from its date on.',
       'Then --as-of asks the table for what was in force at a date, and without --as-of the newest counts. Dates come from captures of WARC files, from fetch, from the member or column "fetched" of records, and from directories that are named by a date, such as 2024-05-01/HOST; files without a date are left out. Files that follow one another with the same rules are one version, of 20 bytes.',

@@ -21,7 +21,7 @@ import {
   WITHOUT_ROBOTS,
 } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
-import { countsOf } from './statistics.js';
+import { type AskedUse, countsOf, useFigures } from './statistics.js';
 
 /** URLs and hosts with one verdict for one reason. */
 export interface OutcomeFigures {
@@ -80,6 +80,8 @@ export interface FilterFigures {
   /** Hosts of the table; and those with a robots.txt for some URL, which all figures count. */
   readonly hosts: { readonly table: number; readonly seen: number };
   readonly agents: readonly AgentShares[];
+  /** Answers about uses, counted by URL; absent if no use was asked about. */
+  readonly uses?: ReturnType<typeof useFigures>;
   /** Hosts without a robots.txt that could be read. */
   readonly access: Readonly<Record<'unavailable' | 'unreachable', number>>;
   /**
@@ -116,6 +118,7 @@ interface ReportedRun {
   readonly filter: Filter;
   readonly view: TableView;
   readonly agents: readonly Agent[];
+  readonly uses: readonly AskedUse[];
   readonly about: Pick<FilterFigures, 'complete' | 'source' | 'profile'>;
   readonly tableHosts: number;
   /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
@@ -129,8 +132,9 @@ interface ReportedRun {
 
 /** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
 export function filterFigures(run: ReportedRun): FilterFigures {
-  const { filter, view, agents, about, tableHosts, byTime, now } = run;
-  const { records, outcomes } = filter.tally();
+  const { filter, view, agents, uses, about, tableHosts, byTime, now } = run;
+  const tally = filter.tally();
+  const { records, outcomes } = tally;
   const counts = filter.hostCounts();
   const shares = agents.map(({ name }, index) =>
     sharesOf(name, outcomes[index] ?? [], bitPatterns(counts, index)),
@@ -144,6 +148,7 @@ export function filterFigures(run: ReportedRun): FilterFigures {
     records,
     hosts: { table: tableHosts, seen: counts.slots.length },
     agents: shares,
+    ...(uses.length === 0 ? {} : { uses: useFigures(tally, uses) }),
     access: { unavailable: hostsWith('unavailable'), unreachable: hostsWith('unreachable') },
     ...keptFigures(counts, view, now === undefined ? undefined : now / 1000),
     busiest: Array.from(busiestHosts(counts, view, BUSIEST), ({ slot, host, urls }) => ({

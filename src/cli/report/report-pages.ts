@@ -46,6 +46,7 @@ export function filterPage(figures: FilterFigures): string {
       ['Reasons', ...reasonTables(figures)],
       ['Allowed because nothing is known', ...knownTable(figures)],
       ['Hosts without a robots.txt to rely on', unreliableTable(figures)],
+      ...useSections(figures),
       ['Records beside the rules', ...recordTable(figures.otherRecords, hosts.seen)],
       ['The hosts with most URLs', ...busyTable(figures)],
       ['The rules that deny most', ...ruleTable(figures)],
@@ -202,6 +203,28 @@ function reasonTables({ agents, records, hosts }: FilterFigures): Block[] {
       header,
       ofHosts,
     ),
+  ];
+}
+
+/** What the content of the URLs may be used for, if a use was asked about. */
+function useSections({ uses = [], agents, records }: FilterFigures): [string, ...Block[]][] {
+  if (uses.length === 0) return [];
+  const rows = uses.map(({ agent, use, answers }) => {
+    const { granted, refused, unstated } = answers;
+    const cells = [granted, refused, unstated].flatMap((count) => [
+      count,
+      formatPercent(count, records),
+    ]);
+    return [agent, use, ...cells];
+  });
+  const header = ['agent', 'use', 'granted', 'share', 'refused', 'share', 'unstated', 'share'];
+  const several = agents.length > 1 ? 'agents' : 'agent';
+  return [
+    [
+      'What the content may be used for (experimental)',
+      `Of URLs that the ${several} may fetch. Unstated: no signal says either.`,
+      table('numbers', 'URLs by answer, and their share of all records', header, rows),
+    ],
   ];
 }
 

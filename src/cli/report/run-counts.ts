@@ -4,13 +4,14 @@ import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { RuleCount } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
+import type { Use, UseAnswer } from '../../protocol/uses.js';
 import { REASONS, VERDICTS, WITHOUT_ROBOTS } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
 import type { Diagnostics } from '../console.js';
 import { formatNumber } from '../text.js';
 import { busiestHosts, isoOf, rankedRules } from './filter-figures.js';
 import { type Cell, type Column, type RowFormat, type RowPart, TextRows } from './rows.js';
-import { countsOf } from './statistics.js';
+import { countsOf, useCountsOf } from './statistics.js';
 
 /** What the records of a run are counted by. */
 export const COUNT_KEYS = ['host', 'agent', 'rule', 'reason'] as const;
@@ -49,6 +50,8 @@ export interface CountedRun {
   readonly filter: Filter;
   readonly view: TableView;
   readonly agents: readonly Agent[];
+  /** Uses about which was asked for each agent. */
+  readonly uses: readonly Use[];
   readonly diagnostics: Diagnostics;
   /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
   readonly byTime: boolean;
@@ -73,7 +76,8 @@ const ROWS: Readonly<
 export async function writeCounts(run: CountedRun, layout: CountsLayout): Promise<void> {
   const columns = COLUMNS[layout.by];
   const isDated = run.byTime && layout.by === 'rule';
-  const rows = new TextRows(layout.format, isDated ? [...columns, VERSION] : columns, layout);
+  const added = [...(isDated ? [VERSION] : []), ...useColumns(run.uses, layout.by)];
+  const rows = new TextRows(layout.format, [...columns, ...added], layout);
   for (const parts of ROWS[layout.by](run, layout.top)) {
     if (rows.isClosed) return;
     rows.add(...parts);
@@ -82,22 +86,58 @@ export async function writeCounts(run: CountedRun, layout: CountsLayout): Promis
   if (rows.omission !== undefined) run.diagnostics.note(rows.omission);
 }
 
-function agentRows({ filter, agents }: CountedRun): RowPart[][] {
+const ANSWERS: readonly UseAnswer[] = ['granted', 'refused', 'unstated'];
+
+/**
+ * The columns of uses: for each three counts, `granted` or with several uses `train_granted`; among
+ * reasons the use that a reason is about, empty for verdicts.
+ */
+function useColumns(uses: readonly Use[], by: CountKey): Column[] {
+  if (uses.length === 0) return [];
+  if (by === 'reason') return [{ name: 'use', width: COUNT_WIDTH }];
+  return uses.flatMap(({ name }) =>
+    ANSWERS.map((answer) => {
+      const column = uses.length > 1 ? `${name}_${answer}` : answer;
+      return { name: column, width: COUNT_WIDTH, isNumber: true };
+    }),
+  );
+}
+
+/** The places of an agent's uses in the tally. */
+function placesOfUses({ agents, uses }: CountedRun, agent: number): number[] {
+  return uses.map((_, use) => agents.length + agent * uses.length + use);
+}
+
+function agentRows(run: CountedRun): RowPart[][] {
+  const { filter, agents } = run;
   const { outcomes, records } = filter.tally();
   return agents.map(({ name }, index) => {
     const { verdicts } = countsOf(outcomes[index] ?? []);
-    return [{ cells: [name, records, ...VERDICTS.map((verdict) => verdicts[verdict])] }];
+    const answers = placesOfUses(run, index).flatMap((place) => {
+      const counts = useCountsOf(outcomes[place] ?? []).answers;
+      return ANSWERS.map((answer) => counts[answer]);
+    });
+    const own = VERDICTS.map((verdict) => verdicts[verdict]);
+    return [{ cells: [name, records, ...own, ...answers] }];
   });
 }
 
-function reasonRows({ filter, agents }: CountedRun, top: number | undefined): RowPart[][] {
+function reasonRows(run: CountedRun, top: number | undefined): RowPart[][] {
+  const { filter, agents, uses } = run;
   const { outcomes } = filter.tally();
+  const hasUses = uses.length > 0;
   return agents.flatMap(({ name }, index) => {
     const { reasons } = countsOf(outcomes[index] ?? []);
-    return REASONS.filter((reason) => reasons[reason] > 0)
-      .sort((a, b) => reasons[b] - reasons[a] || (a < b ? -1 : 1))
-      .slice(0, top)
-      .map((reason) => [{ cells: [name, reason, reasons[reason]] }]);
+    const ranked = (counts: Readonly<Record<string, number>>, use: Cell): RowPart[][] =>
+      Object.entries(counts)
+        .filter(([, count]) => count > 0)
+        .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
+        .slice(0, top)
+        .map(([reason, count]) => [{ cells: [name, reason, count, ...(hasUses ? [use] : [])] }]);
+    const ofUses = placesOfUses(run, index).flatMap((place, use) =>
+      ranked(useCountsOf(outcomes[place] ?? []).reasons, uses[use]?.name),
+    );
+    return [...ranked(reasons, undefined), ...ofUses];
   });
 }
 
@@ -105,24 +145,30 @@ function reasonRows({ filter, agents }: CountedRun, top: number | undefined): Ro
  * The rows of hosts with a robots.txt. One more row without a host has all other records: those of
  * unknown hosts, and those without a URL.
  */
-function* hostRows(
-  { filter, view, agents }: CountedRun,
-  top: number | undefined,
-): Iterable<readonly RowPart[]> {
+function* hostRows(run: CountedRun, top: number | undefined): Iterable<readonly RowPart[]> {
+  const { filter, view, agents } = run;
   const { outcomes } = filter.tally();
   const counts = filter.hostCounts();
   const hosts = busiestHosts(counts, view, top);
   const notOfHosts: RowPart = { cells: [0, 0] };
   for (const [index, { name: agent }] of agents.entries()) {
     const start: RowPart = { cells: [agent] };
+    const places = placesOfUses(run, index);
     for (const { slot, host, urls } of hosts) {
-      const cells = [host, urls, counts.allowed(slot, index), counts.denied(slot, index)];
-      yield [start, { cells }, notOfHosts];
+      const allowed = counts.allowed(slot, index);
+      const cells = [host, urls, allowed, counts.denied(slot, index)];
+      const answers = places.flatMap((place) => {
+        const [granted, refused] = [counts.allowed(slot, place), counts.denied(slot, place)];
+        return [granted, refused, allowed - granted - refused];
+      });
+      yield [start, { cells }, notOfHosts, ...(answers.length > 0 ? [{ cells: answers }] : [])];
     }
     const { verdicts } = countsOf((outcomes[index] ?? []).map(withoutHosts));
     const left = VERDICTS.map((verdict) => verdicts[verdict]);
     const others = left.reduce((sum, count) => sum + count);
-    if (others > 0) yield [start, { cells: [undefined, others, ...left] }];
+    // Without a robots.txt nothing is granted or refused.
+    const unstated = places.flatMap(() => [0, 0, verdicts.allow]);
+    if (others > 0) yield [start, { cells: [undefined, others, ...left, ...unstated] }];
   }
 }
 

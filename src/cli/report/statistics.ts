@@ -10,6 +10,13 @@ import {
   DEFAULT_PORTS,
   formatAuthority,
 } from '../../protocol/authority.js';
+import {
+  USE_REASONS,
+  USE_WORDS,
+  type UseAnswer,
+  type UseQuestion,
+  type UseReason,
+} from '../../protocol/uses.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import { answersFor, type TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
@@ -34,6 +41,8 @@ export interface RunStatistics {
   readonly isDiscarded: boolean;
   /** Names of the agents, in the order of the tally. */
   readonly agents: readonly string[];
+  /** What was asked about uses; the tally has their outcomes after those of the agents. */
+  readonly uses: readonly AskedUse[];
   readonly tally: Tally;
   /** Bytes of input that were read, after decompression. */
   readonly inputBytes: number;
@@ -54,6 +63,9 @@ export interface RunStatistics {
   /** Peak memory of the process, in bytes. */
   readonly peakBytes: number;
 }
+
+/** A question about a use. */
+export type AskedUse = Pick<UseQuestion, 'agent' | 'use'>;
 
 interface AgentCounts {
   readonly verdicts: Record<Verdict, number>;
@@ -78,6 +90,44 @@ export function countsOf(outcomes: readonly number[]): AgentCounts {
   return { verdicts, reasons };
 }
 
+/** The counts of the answers about a use. */
+interface UseCounts {
+  readonly answers: Record<UseAnswer, number>;
+  readonly reasons: Partial<Record<Reason | UseReason, number>>;
+}
+
+/**
+ * The counts of the answers to one question about a use, by answer and by reason. Records that may
+ * not be fetched have no answer, and are not counted.
+ *
+ * @param outcomes as `countsOf`
+ */
+export function useCountsOf(outcomes: readonly number[]): UseCounts {
+  const answers = { granted: 0, refused: 0, unstated: 0 };
+  const reasons: UseCounts['reasons'] = {};
+  outcomes.forEach((count, outcome) => {
+    const answer = USE_WORDS[outcome >> REASON_BITS];
+    const reason = [...REASONS, ...USE_REASONS][outcome & REASON_MASK];
+    if (answer === undefined || answer === '' || reason === undefined || count === 0) return;
+    answers[answer] += count;
+    reasons[reason] = (reasons[reason] ?? 0) + count;
+  });
+  return { answers, reasons };
+}
+
+/** The counts of all answers about uses, as members of JSON objects. */
+export function useFigures(
+  { outcomes }: Pick<Tally, 'outcomes'>,
+  uses: readonly AskedUse[],
+): (UseCounts & { readonly agent: string; readonly use: string })[] {
+  const first = outcomes.length - uses.length;
+  return uses.map(({ agent, use }, index) => ({
+    agent: agent.name,
+    use: use.name,
+    ...useCountsOf(outcomes[first + index] ?? []),
+  }));
+}
+
 /** The schema of the JSON of statistics. */
 const SCHEMA = 'robots-filter/stats/1';
 
@@ -96,7 +146,7 @@ export function statisticsJson(statistics: RunStatistics, report?: object): stri
 
 /** Statistics as the members of a JSON object; docs/formats.md describes them. */
 export function statisticsFigures(statistics: RunStatistics): object {
-  const { agents, tally, seconds, hosts } = statistics;
+  const { agents, uses, tally, seconds, hosts } = statistics;
   return {
     complete: statistics.complete,
     records: tally.records,
@@ -104,6 +154,7 @@ export function statisticsFigures(statistics: RunStatistics): object {
     bad: tally.bad,
     bytes: statistics.inputBytes,
     agents: agents.map((agent, index) => ({ agent, ...countsOf(tally.outcomes[index] ?? []) })),
+    ...(uses.length === 0 ? {} : { uses: useFigures(tally, uses) }),
     hosts,
     seconds: { wall: seconds.setup + seconds.filter, ...seconds },
     recordsPerSecond: Math.round(perSecond(tally.records, seconds.filter)),
@@ -114,7 +165,7 @@ export function statisticsFigures(statistics: RunStatistics): object {
 
 /** Formats statistics as lines for people. */
 export function statisticsText(statistics: RunStatistics): string {
-  const { agents, tally, inputBytes, hosts, seconds } = statistics;
+  const { agents, uses, tally, inputBytes, hosts, seconds } = statistics;
   const [records, passed] = [tally.records, tally.passed].map(formatNumber);
   // Other threads may have judged records after the one at which the output ends.
   const mostWritten = statistics.complete ? passed : `at most ${passed}`;
@@ -128,6 +179,13 @@ export function statisticsText(statistics: RunStatistics): string {
     rows.push(...countRows(VERDICTS, verdicts, tally.records, true));
     rows.push(['reasons', ''], ...countRows(REASONS, reasons, tally.records, false));
   });
+  for (const { agent, use, answers, reasons } of useFigures(tally, uses)) {
+    rows.push([agents.length > 1 ? `${agent} ${use}` : `use ${use}`, '']);
+    rows.push(...countRows(ANSWERS, answers, tally.records, true));
+    const found = Object.keys(reasons) as (keyof typeof reasons)[];
+    const counts = reasons as Record<keyof typeof reasons, number>;
+    rows.push(['reasons', ''], ...countRows(found, counts, tally.records, false));
+  }
   const rate = perSecond(tally.records, seconds.filter);
   const byteRate = perSecond(inputBytes, seconds.filter);
   rows.push(
@@ -145,6 +203,8 @@ export function statisticsText(statistics: RunStatistics): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');
 }
+
+const ANSWERS: readonly UseAnswer[] = ['granted', 'refused', 'unstated'];
 
 /** @param all whether words that were not counted get a row too */
 function countRows<Word extends string>(
@@ -193,13 +253,14 @@ interface EndedRun {
   readonly tally: Tally;
   /** Names of the agents, in the order of the tally; none if no verdicts were asked for. */
   readonly agents: readonly string[];
+  readonly uses: readonly AskedUse[];
   readonly seconds: number;
   /** Whether another run could explain the verdicts. */
   readonly isUnexplained: boolean;
 }
 
 /** `2,180,064 URLs in 0.60 s: 59.7 % allow, 40.3 % deny; --explain says why`. */
-export function closingLine({ tally, agents, seconds, isUnexplained }: EndedRun): string {
+export function closingLine({ tally, agents, uses, seconds, isUnexplained }: EndedRun): string {
   const { records } = tally;
   const start = `${formatCount(records, 'URL')} in ${formatDuration(seconds)}`;
   if (records === 0 || agents.length === 0) return start;
@@ -213,6 +274,13 @@ export function closingLine({ tally, agents, seconds, isUnexplained }: EndedRun)
   });
   const isOther = counted.some(({ verdicts }) => verdicts.allow < records);
   const hint = isUnexplained && isOther ? '; --explain says why' : '';
+  for (const { agent, use, answers } of useFigures(tally, uses)) {
+    const shares = ANSWERS.filter((answer) => answers[answer] > 0)
+      .map((answer) => `${formatShare(answers[answer], records)} ${answer}`)
+      .join(', ');
+    const who = counted.length === 1 ? use : `${agent} ${use}`;
+    if (shares !== '') all.push(`${who} ${shares}`);
+  }
   if (all.length <= MOST_AGENTS) return `${start}: ${all.join('; ')}${hint}`;
   const sorted = counted.toSorted((a, b) => a.verdicts.allow - b.verdicts.allow);
   const ends = [sorted[0], sorted.at(-1)].map((end) =>

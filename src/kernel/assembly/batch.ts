@@ -19,6 +19,7 @@ import {
   GROUP_LINES,
   HOST_COUNTS_BITS,
   HOST_COUNTS_BYTES,
+  HOST_COUNTS_REASONS,
   HOST_SPACE,
   INVALID,
   MARGIN,
@@ -31,6 +32,7 @@ import {
   OUTPUT_VERDICTS,
   QUERY_ADDS_SHARD,
   QUERY_FRAMES,
+  QUERY_REQUIRE_GRANT,
   QUERY_STRICT,
   QUERY_TIMED,
   REASON_BITS,
@@ -46,6 +48,7 @@ import {
   RUN_RULES_FULL,
   TASK_LINE_BASE_KNOWN,
   TASK_OVERLONG,
+  UNKNOWN,
   WORKER_TALLY,
 } from '../layout';
 import { countRules, hasRoom, makeRoom, noteRules } from './counts';
@@ -79,6 +82,7 @@ import {
   Worker,
 } from './memory';
 import { holdsRows, rowStart } from './rows';
+import { decideUses } from './uses';
 
 /**
  * Decides and writes the lines of a batch. TASK_… and RUN_… in kernel/layout.ts describe the call.
@@ -143,6 +147,7 @@ function emitAll(task: Task, worker: Worker, lines: i32, scratch: usize): i32 {
   const first = task.lines;
   const isRoomy = query.rules === 0 || hasRoom(query, worker, lines);
   const plain = isPlain(query);
+  const asksUses = query.firstUse < query.agentCount;
   let to = task.output;
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
@@ -158,6 +163,7 @@ function emitAll(task: Task, worker: Worker, lines: i32, scratch: usize): i32 {
       continue;
     } else {
       decide(line.query, worker, line, scratch);
+      if (asksUses) decideUses(line.query, worker, line);
       stop = stopReason(task, query, line);
     }
     if (stop !== RUN_DONE) {
@@ -243,11 +249,15 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   let tally = changetype<usize>(worker) + WORKER_TALLY;
   let allowed = true;
   let denied = false;
+  const firstUse = query.firstUse;
+  const requiresGrant = (query.flags & QUERY_REQUIRE_GRANT) !== 0;
   for (let i = 0; i < agents; i++) {
     const each = result.outcome;
     increment(tally + <usize>each * 8);
-    if (each >> REASON_BITS !== ALLOW) allowed = false;
-    if (each >> REASON_BITS === DENY) denied = true;
+    // A use that is unstated is neither refused nor granted.
+    const isUnstated = i >= firstUse && each >> REASON_BITS === UNKNOWN;
+    if (isUnstated ? requiresGrant : each >> REASON_BITS !== ALLOW) allowed = false;
+    if (isUnstated ? requiresGrant : each >> REASON_BITS === DENY) denied = true;
     result = nextOf(result);
     tally += OUTCOMES * 8;
   }
@@ -323,11 +333,16 @@ function countHost(query: Query, worker: Worker, line: Line, outcome: i32): void
   let counters = line.slot;
   let result = worker.results;
   for (let i = query.agentCount; i > 0; i--) {
-    // With a robots.txt, every outcome is ALLOW or DENY, as its counters are.
+    // With a robots.txt, every verdict is ALLOW or DENY, as the counters are. A use that is
+    // neither granted nor refused is not counted.
     const each = result.outcome;
-    const counter = counters + ((<usize>(each >> REASON_BITS)) << 3);
-    const reason = (<u64>1) << (<u64>(HOST_COUNTS_BITS + (each & REASON_MASK)));
-    store<u64>(counter, (load<u64>(counter) + 1) | reason);
+    const verdict = each >> REASON_BITS;
+    if (verdict <= DENY) {
+      const counter = counters + ((<usize>verdict) << 3);
+      const reason = each & REASON_MASK;
+      const bit = reason < HOST_COUNTS_REASONS ? (<u64>1) << (<u64>(HOST_COUNTS_BITS + reason)) : 0;
+      store<u64>(counter, (load<u64>(counter) + 1) | bit);
+    }
     counters += HOST_COUNTS_BYTES;
     result = nextOf(result);
   }

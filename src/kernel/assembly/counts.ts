@@ -47,7 +47,7 @@ function entriesOf(query: Query, rules: Rules): u32 {
 export function hasRoom(query: Query, worker: Worker, lines: i32): bool {
   const rules = changetype<Rules>(changetype<usize>(worker) + query.rules);
   const entries = entriesOf(query, rules);
-  const noted = rules.noted + <u32>lines * <u32>query.agentCount;
+  const noted = rules.noted + <u32>lines * <u32>query.firstUse;
   return noted <= <u32>NOTES_MOST && rules.used + noted <= entries - (entries >> 2);
 }
 
@@ -70,7 +70,7 @@ export function makeRoom(query: Query, worker: Worker): bool {
 /** Notes the rules that decided about the current line, for each agent. */
 export function noteRules(query: Query, worker: Worker): void {
   const rules = changetype<Rules>(changetype<usize>(worker) + query.rules);
-  const agents = <u32>query.agentCount;
+  const agents = <u32>query.firstUse;
   let noted = rules.noted;
   let result = worker.results;
   for (let agent: u32 = 0; agent < agents; agent++) {

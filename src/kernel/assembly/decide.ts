@@ -102,7 +102,7 @@ function decideByAll(query: Query, worker: Worker, line: Line): void {
 
 function isDeniedForAll(query: Query, worker: Worker): bool {
   let result = worker.results;
-  for (let i = query.agentCount; i > 0; i--) {
+  for (let i = query.firstUse; i > 0; i--) {
     if (!isDenied(result)) return false;
     result = nextOf(result);
   }
@@ -147,7 +147,7 @@ function isGoogle(query: Query): bool {
 }
 
 /**
- * Gives every agent the same outcome.
+ * Gives every agent the same outcome. What uses are granted, `decideUses` says later.
  *
  * @param source as in Result, with the version
  * @param keepsDenied whether agents that are denied keep their outcome
@@ -218,7 +218,7 @@ function decideByVersion(
     giveOutcome(query, worker, outcomeOfAccess(access), source, version, keepsDenied);
     return;
   }
-  const agents = query.agentCount;
+  const agents = query.firstUse;
   const any = agents > 1 || !isFound ? groupsOfAny(table, robots) : 0;
   let agent = query.agents;
   let result = worker.results;
@@ -309,7 +309,7 @@ function isDecidedBefore(result: Result, index: i32, list: usize): bool {
  * Matches the line's path against the groups of a list; a rule that wins over the rule in `result`
  * replaces it. Returns false if the budget was not enough: then `result` is undefined.
  */
-function consider(line: Line, result: Result, table: usize, list: usize): bool {
+export function consider(line: Line, result: Result, table: usize, list: usize): bool {
   const path = line.text;
   const end = line.textEnd;
   const found = result.match;

@@ -12,6 +12,7 @@ import { locate, resolve } from './locate';
 import { lookUp } from './look-up';
 import { firstEntry, limitScratch, Query, Worker } from './memory';
 import { NO_TIME, timeOf } from './time';
+import { decideUses } from './uses';
 
 export { run } from './batch';
 export { writeAutomaton } from './compile/automaton';
@@ -46,6 +47,7 @@ export function decideUrl(
   scratch = resolve(query, line, worker.hosts, scratch);
   lookUp(query, worker, 1);
   decide(line.query, worker, line, scratch);
+  if (query.firstUse < query.agentCount) decideUses(line.query, worker, line);
   return worker.results.outcome;
 }
 

@@ -119,7 +119,10 @@ export class Result {
   form: usize;
   prefix: i32;
   path: usize;
-  /** The groups that were matched: Groups. Agents with equal lists share one match. */
+  /**
+   * The groups that were matched: Groups. Agents with equal lists share one match. Of a use, the
+   * signal that decided, or 0, in place of the list.
+   */
   groupsList: usize;
   groupsLink: i32;
   /** Address of the authority whose robots.txt decided, 0 if there is none. */
@@ -199,6 +202,7 @@ export class Query {
   times: usize;
   maxAge: u32;
   now: u32;
+  firstUse: i32;
 }
 
 /** AGENT_… */
@@ -217,6 +221,22 @@ export class Agent {
   invalid: usize;
   invalidBytes: i32;
   disregardsAny: i32;
+  signalCount: i32;
+  signals: Signal;
+  of: i32;
+}
+
+/** SIGNAL_… */
+@unmanaged
+export class Signal {
+  reason: i32;
+  tokens: usize;
+  text: usize;
+  textBytes: i32;
+  granted: usize;
+  grantedBytes: i32;
+  refused: usize;
+  refusedBytes: i32;
 }
 
 /** A batch of lines: TASK_… in kernel/layout.ts. */

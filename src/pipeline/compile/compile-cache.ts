@@ -46,6 +46,8 @@ export interface CompileCacheOptions {
   readonly onRead?: ((read: ReadFiles) => void) | undefined;
   /** Keeps other records and dates: see `CompileOptions.records`. Default false. */
   readonly records?: boolean | undefined;
+  /** Keeps what robots.txt files say about uses: see `CompileOptions.signals`. Default false. */
+  readonly signals?: boolean | undefined;
   /** Keeps all robots.txt files of each authority: see `CompileOptions.history`. Default false. */
   readonly history?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
@@ -147,8 +149,8 @@ export function contentsOf(
   paths: readonly string[],
   options: CompileCacheOptions,
 ): ReturnType<typeof cacheContents> {
-  const { followLinks = false, profile, productTokens, records, history, asOf } = options;
-  const tables = { profile, agents: productTokens, records, history, asOf };
+  const { followLinks = false, profile, productTokens, records, signals, history, asOf } = options;
+  const tables = { profile, agents: productTokens, records, signals, history, asOf };
   return cacheContents(paths, followLinks, columnsOf(options), tables);
 }
 
@@ -172,6 +174,7 @@ export function partSettings(
       maxBytes: options.maxRobotsBytes,
       agents: options.productTokens,
       records: options.records,
+      signals: options.signals,
       history: options.history,
     },
     leaveOutStale: options.stale === 'unknown',

@@ -3,7 +3,7 @@
 import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import { REASON_BITS } from '../../kernel/layout.js';
-import { CONVERTED_URL, type OutputMode, readFrames } from '../../kernel/query.js';
+import { CONVERTED_URL, type OutputMode, outcomesOf, readFrames } from '../../kernel/query.js';
 import { type AddedColumn, AddedValues, type ByteSink } from '../../parquet/chunk-writer.js';
 import type { RowGroup } from '../../parquet/footer.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
@@ -11,10 +11,11 @@ import { ParquetWriter } from '../../parquet/parquet-writer.js';
 import { type Partition, partitionsOf } from '../../parquet/partitions.js';
 import { TextRowsWriter } from '../../parquet/rows-writer.js';
 import type { Agent } from '../../protocol/agent.js';
-import { REASONS, VERDICTS, type Verdict } from '../../protocol/verdict.js';
+import { USE_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/uses.js';
+import { REASONS, VERDICTS } from '../../protocol/verdict.js';
 import type { FilterSettings } from '../filter.js';
 import type { RecordPreferences, SaidPreferences } from './record-preferences.js';
-import { columnValue, PREFERENCES_MEMBER } from './rows.js';
+import { columnValue, PREFERENCES_MEMBER, usedColumn } from './rows.js';
 
 /** Writes a Parquet file: what the first input is decides which columns it has. */
 export class ParquetOutput {
@@ -158,9 +159,10 @@ class ColumnRows {
     const complete: { readonly group: RowGroup; readonly rows: VerdictRows }[] = [];
     let next = 0;
     let rows = new VerdictRows(settings);
-    const { agents, output, explain, dated = false, preferences } = settings;
+    const { output, explain, dated = false, preferences } = settings;
     const layout = {
-      agents: agents.length,
+      outcomes: outcomesOf(settings),
+      verdicts: settings.agents.length,
       explain: explain && output === 'annotate',
       dated,
       hasUrl: false,
@@ -249,10 +251,11 @@ class UrlRows {
   async streamFor(): Promise<Writable> {
     if (!this.#begun) await this.#writer.begin();
     this.#begun = true;
-    const { agents, explain, dated = false, output, preferences } = this.#settings;
+    const { explain, dated = false, output, preferences } = this.#settings;
     const hasOutcomes = output === 'annotate';
     const layout = {
-      agents: agents.length,
+      outcomes: outcomesOf(this.#settings),
+      verdicts: this.#settings.agents.length,
       explain,
       dated,
       hasUrl: true,
@@ -331,7 +334,9 @@ const RULE_LENGTH = 5;
 
 /** What the kernel was asked to write about each row. */
 interface RowLayout {
-  readonly agents: number;
+  /** Outcomes of each row, and how many of them are verdicts, before answers about uses. */
+  readonly outcomes: number;
+  readonly verdicts: number;
   readonly explain: boolean;
   /** Whether an explanation has the time of the version. */
   readonly dated: boolean;
@@ -357,13 +362,23 @@ type OnRow = (
 
 const NOTHING_SAID: readonly undefined[] = [];
 
-/** What is said of an outcome that no rule explains, by outcome. */
-const PLAIN: readonly (readonly RowVerdict[])[] = outcomes(() => ({}));
-const REASONED = outcomes((reason) => ({ reason }));
+/** Where the URL may not be fetched there is no answer. */
+const USE_ANSWERS = USE_WORDS.map((word) => (word === '' ? undefined : word));
 
-function outcomes(more: (reason: string | undefined) => object): (readonly RowVerdict[])[] {
-  return VERDICTS.flatMap((verdict) =>
-    Array.from({ length: 1 << REASON_BITS }, (_, index) => [{ verdict, ...more(REASONS[index]) }]),
+/** What is said of an outcome that no rule explains, by outcome. */
+const PLAIN: readonly (readonly RowVerdict[])[] = outcomes(VERDICTS, () => ({}));
+const REASONED = outcomes(VERDICTS, (reason) => ({ reason }));
+/** The same of answers about uses. */
+const PLAIN_USES = outcomes(USE_ANSWERS, () => ({}));
+const REASONED_USES = outcomes(USE_ANSWERS, (reason) => ({ reason }));
+
+function outcomes(
+  words: readonly (string | undefined)[],
+  more: (reason: string | undefined) => object,
+): (readonly RowVerdict[])[] {
+  const reasons: readonly string[] = [...REASONS, ...USE_REASONS];
+  return words.flatMap((verdict) =>
+    Array.from({ length: 1 << REASON_BITS }, (_, index) => [{ verdict, ...more(reasons[index]) }]),
   );
 }
 
@@ -382,11 +397,11 @@ class RowReader {
   /** Reads the rows that are complete. */
   read(chunk: Buffer): void {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const { agents, preferences } = this.#layout;
+    const { outcomes: count, preferences } = this.#layout;
     const at =
       preferences === undefined
         ? this.#rows(bytes, NOTHING_SAID)
-        : readFrames(bytes, agents, ({ record, url, outcomes }) => {
+        : readFrames(bytes, count, ({ record, url, outcomes }) => {
             this.#rows(record, preferences.of(url, outcomes));
           });
     this.#held = Buffer.from(bytes.subarray(at));
@@ -409,11 +424,11 @@ class RowReader {
 
   /** The end of the row at `at`; `undefined` if the row is not complete. */
   #rowEnd(bytes: Buffer, at: number): number | undefined {
-    const { agents, explain, dated, hasUrl, hasOutcomes } = this.#layout;
+    const { outcomes, explain, dated, hasUrl, hasOutcomes } = this.#layout;
     if (at + (hasUrl ? LENGTH_BYTES : 1) > bytes.length) return undefined;
     let end = this.#urlEnd(bytes, at);
-    if (hasOutcomes && !explain) end += agents;
-    for (let agent = 0; hasOutcomes && explain && agent < agents; agent++) {
+    if (hasOutcomes && !explain) end += outcomes;
+    for (let index = 0; hasOutcomes && explain && index < outcomes; index++) {
       if (dated) end += VERSION_BYTES;
       if (end + RULE_BYTES > bytes.length) return undefined;
       end += RULE_BYTES + bytes.readUInt16LE(end + RULE_LENGTH);
@@ -422,13 +437,15 @@ class RowReader {
   }
 
   #verdicts(bytes: Buffer, at: number): readonly RowVerdict[] {
-    const { agents, explain, dated, hasOutcomes } = this.#layout;
+    const { outcomes, verdicts, explain, dated, hasOutcomes } = this.#layout;
     if (!hasOutcomes) return [];
-    if (agents === 1 && !explain) return PLAIN[bytes[at] as number] as readonly RowVerdict[];
+    if (outcomes === 1 && !explain) return PLAIN[bytes[at] as number] as readonly RowVerdict[];
     const all: RowVerdict[] = [];
-    for (let agent = 0; agent < agents; agent++) {
+    for (let index = 0; index < outcomes; index++) {
       const outcome = bytes[at] as number;
-      const [plain] = (explain ? REASONED[outcome] : PLAIN[outcome]) as [RowVerdict];
+      const isUse = index >= verdicts;
+      const table = explain ? (isUse ? REASONED_USES : REASONED) : isUse ? PLAIN_USES : PLAIN;
+      const [plain] = table[outcome] as [RowVerdict];
       if (!explain) {
         all.push(plain);
         at++;
@@ -464,6 +481,8 @@ function unescaped(text: string): string {
 /** The columns of a Parquet output in addition to those of the input. */
 interface VerdictColumnSettings {
   readonly agents: readonly Agent[];
+  readonly uses?: readonly Use[] | undefined;
+  readonly requireGrant?: boolean | undefined;
   /** Selects the rows that are written; verdicts are added only for `annotate`. */
   readonly output: OutputMode;
   readonly explain: boolean;
@@ -475,9 +494,9 @@ interface VerdictColumnSettings {
   readonly preferences?: RecordPreferences | undefined;
 }
 
-/** The run's result for a row and an agent. */
+/** The run's result for a row and an agent; perhaps about a use. */
 interface RowVerdict {
-  readonly verdict: Verdict;
+  readonly verdict: string | undefined;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly line?: number | undefined;
@@ -490,18 +509,23 @@ const EXPLANATION = [
   { suffix: 'rule', type: 'text', nullable: true },
   { suffix: 'line', type: 'integer', nullable: true },
 ] as const;
+const SIGNAL = EXPLANATION.map((column) =>
+  column.suffix === 'rule' ? ({ ...column, suffix: 'signal' } as const) : column,
+);
 const VERSION = { suffix: 'version', type: 'text', nullable: true } as const;
 const PREFERENCES = { suffix: PREFERENCES_MEMBER, type: 'text', nullable: true } as const;
 
 /**
  * The columns that are added: for one agent `verdict`, with `explain` `reason`, `rule` and `line`,
  * with `dated` `version`, and with `preferences` a column of that name. For several agents `_` and
- * the agent follow. `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on.
+ * the agent follow. `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on. The columns
+ * of uses follow: `use`, with `explain` `use_reason`, `use_signal` and `use_line`.
  */
 function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
-  const { agents, output, explain, dated = false, verdictField, preferences } = settings;
+  const { agents, uses = [], output, explain, dated = false } = settings;
+  const { verdictField, preferences } = settings;
   if (output !== 'annotate') return [];
-  return agents.flatMap(({ name }) => {
+  const ofAgents = agents.flatMap(({ name }) => {
     const ending = agents.length > 1 ? `_${name}` : '';
     const verdict = `${verdictField ?? 'verdict'}${ending}`;
     const columns: AddedColumn[] = [{ name: verdict, type: 'text', nullable: false }];
@@ -516,6 +540,15 @@ function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
     }
     return columns;
   });
+  const ofUses = useQuestions(agents, uses).flatMap(({ name }): AddedColumn[] => [
+    { name: usedColumn(verdictField, '', name), type: 'text', nullable: true },
+    ...[...(explain ? SIGNAL : []), ...(explain && dated ? [VERSION] : [])].map(
+      ({ suffix, type, nullable }) => {
+        return { name: usedColumn(verdictField, `_${suffix}`, name), type, nullable };
+      },
+    ),
+  ]);
+  return [...ofAgents, ...ofUses];
 }
 
 /** The verdicts of a row group, row by row. */
@@ -540,16 +573,12 @@ class VerdictRows {
   add(verdicts: readonly RowVerdict[], said: readonly (SaidPreferences | undefined)[]): void {
     this.rows++;
     if (this.#kept !== undefined) {
-      const isKept =
-        this.#settings.output === 'allowed'
-          ? verdicts.every(({ verdict }) => verdict === 'allow')
-          : verdicts.some(({ verdict }) => verdict === 'deny');
-      this.#kept.push(isKept ? 1 : 0);
+      this.#kept.push(this.#isKept(verdicts) ? 1 : 0);
       return;
     }
     let column = 0;
-    const { explain, dated = false, preferences } = this.#settings;
-    for (const [agent, { verdict, reason, rule, line, version }] of verdicts.entries()) {
+    const { agents, explain, dated = false, preferences } = this.#settings;
+    for (const [index, { verdict, reason, rule, line, version }] of verdicts.entries()) {
       this.added[column++]?.add(verdict);
       if (explain) {
         this.added[column++]?.add(reason);
@@ -557,7 +586,22 @@ class VerdictRows {
         this.added[column++]?.add(line);
         if (dated) this.added[column++]?.add(version);
       }
-      if (preferences !== undefined) this.added[column++]?.add(columnValue(said[agent]));
+      const isVerdict = index < agents.length;
+      if (isVerdict && preferences !== undefined) {
+        this.added[column++]?.add(columnValue(said[index]));
+      }
     }
+  }
+
+  /** As the kernel chooses records (kernel/assembly/batch.ts). */
+  #isKept(all: readonly RowVerdict[]): boolean {
+    const { agents, output, requireGrant = false } = this.#settings;
+    const verdicts = all.slice(0, agents.length);
+    const uses = all.slice(agents.length);
+    const isRefused = ({ verdict }: RowVerdict): boolean =>
+      verdict === 'refused' || (requireGrant && verdict === 'unstated');
+    return output === 'allowed'
+      ? verdicts.every(({ verdict }) => verdict === 'allow') && !uses.some(isRefused)
+      : verdicts.some(({ verdict }) => verdict === 'deny') || uses.some(isRefused);
   }
 }

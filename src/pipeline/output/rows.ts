@@ -14,14 +14,17 @@ import {
   type OutputMode,
   type RecordFormat,
   readFrames,
+  useField,
 } from '../../kernel/query.js';
 import type { Agent } from '../../protocol/agent.js';
+import { type Use, useQuestions } from '../../protocol/uses.js';
 import { fieldsOf } from '../input/first-row.js';
 import type { Rewriter } from './output.js';
 import type { SaidPreferences } from './record-preferences.js';
 
 interface HeaderSettings {
   readonly agents: readonly Agent[];
+  readonly uses?: readonly Use[] | undefined;
   readonly output: OutputMode;
   readonly explain: boolean;
   /** Whether explanations have the time of the version. */
@@ -47,6 +50,25 @@ interface HeaderInput {
 /** Endings of the names of the columns that `--explain` adds for an agent. */
 const EXPLANATIONS = ['_reason', '_line', '_rule', '_agent', '_source'];
 const DATED_EXPLANATIONS = [...EXPLANATIONS, '_version'];
+
+/** Endings that have another name where a use is explained. */
+const SIGNAL_ENDINGS: Readonly<Record<string, string>> = { _rule: '_signal' };
+
+/**
+ * The column of an answer about a use, or of a part of its explanation: `use`, `use_train`,
+ * `use_GPTBot_train`, `use_reason_train`.
+ *
+ * @param ending that of the part, or nothing
+ * @param question as UseQuestion.name
+ */
+export function usedColumn(
+  verdictField: string | undefined,
+  ending: string,
+  question: string,
+): string {
+  const words = question === '' ? '' : `_${question.split(' ').join('_')}`;
+  return `${useField(verdictField)}${ending}${words}`;
+}
 
 /** The header of the output, which is written once for all inputs. */
 export class HeaderRow {
@@ -101,7 +123,12 @@ export class HeaderRow {
     const { agents, output, outputHeader } = this.#settings;
     if (!outputHeader || output !== 'verdicts' || this.#first !== undefined) return undefined;
     this.#first = null;
-    return Buffer.from(`${agents.map(({ name }) => csvField(name, '\t')).join(',')}\n`);
+    const { uses = [], verdictField } = this.#settings;
+    const names = [
+      ...agents.map(({ name }) => name),
+      ...useQuestions(agents, uses).map(({ name }) => usedColumn(verdictField, '', name)),
+    ];
+    return Buffer.from(`${names.map((name) => csvField(name, '\t')).join(',')}\n`);
   }
 
   /** Whether a header is that of the first input. Their line ends may differ. */
@@ -112,15 +139,21 @@ export class HeaderRow {
   }
 
   #addedNames(): string[] {
-    const { agents, explain, dated, preferences, verdictField = 'verdict' } = this.#settings;
+    const { agents, uses = [], explain, dated, preferences } = this.#settings;
+    const { verdictField: asked, verdictField = 'verdict' } = this.#settings;
+    const questions = useQuestions(agents, uses);
     const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
     const verdicts = agents.map(({ name }) => of(verdictField, name));
     const explained = dated === true ? DATED_EXPLANATIONS : EXPLANATIONS;
     const endings = explain ? explained : [];
     return [
       ...verdicts,
+      ...questions.map(({ name }) => usedColumn(asked, '', name)),
       ...agents.flatMap((agent) =>
         endings.map((ending) => of(`${verdictField}${ending}`, agent.name)),
+      ),
+      ...questions.flatMap(({ name }) =>
+        endings.map((ending) => usedColumn(asked, SIGNAL_ENDINGS[ending] ?? ending, name)),
       ),
       ...(preferences === undefined
         ? []
@@ -178,8 +211,8 @@ export function conversionOf(
 
 /** How an output of frames is read. */
 interface FramedRecordsOptions {
-  /** Number of agents. */
-  readonly agents: number;
+  /** Outcomes of each record. */
+  readonly outcomes: number;
   /** Bytes before all records. */
   readonly preamble: Uint8Array | undefined;
   /** What is added to a record. */
@@ -200,11 +233,11 @@ export class FramedRecords implements Rewriter {
   }
 
   rewrite(bytes: Uint8Array): Buffer {
-    const { agents, add } = this.#options;
+    const { outcomes, add } = this.#options;
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const frames = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const parts = this.#before.splice(0);
-    const end = readFrames(frames, agents, (frame) => {
+    const end = readFrames(frames, outcomes, (frame) => {
       const { record } = frame;
       const { at, text } = add(frame);
       parts.push(record.subarray(0, at), Buffer.from(text), record.subarray(at));

@@ -2,7 +2,12 @@
 
 import { DOLLAR, SLASH } from '../../../base/ascii';
 import { RULE_TEXT, TEXT_LENGTH_BYTES } from '../../../table/format';
-import { KIND_PREFIX, PLACE_BYTES } from '../../compile-layout';
+import {
+  COMPILE_DIRECTORIES,
+  COMPILE_GOOGLE,
+  KIND_PREFIX,
+  PLACE_BYTES,
+} from '../../compile-layout';
 import { elementOf, nextOf } from '../memory';
 import { CompileBlock, claim, endPart, freeAll, freeStart, Item, Place, reserve } from './memory';
 import { prefixBytes, readPattern, textForm, textOf } from './patterns';
@@ -34,6 +39,7 @@ const INDEX_BYTES: usize = 10;
  * Among those that match the same texts only the deciding one remains: most bytes, then allow, then
  * the first line (RFC 9309 section 2.2.2). The others could never decide.
  *
+ * @param flags COMPILE_GOOGLE, COMPILE_DIRECTORIES
  * @returns the number of items whose text the kernel's host must write: ITEM_TEXT_BYTES is 0
  */
 export function loadRules(
@@ -41,11 +47,13 @@ export function loadRules(
   text: usize,
   places: usize,
   count: u32,
-  google: bool,
+  flags: u32,
 ): u32 {
+  const google = (flags & COMPILE_GOOGLE) !== 0;
+  const directories = (flags & COMPILE_DIRECTORIES) !== 0;
   freeAll(places + PLACE_BYTES * count);
   // In the google profile an allow rule may become two items.
-  const most = google ? 2 * count : count;
+  const most = directories ? 2 * count : count;
   sorted = claim(4 * most);
   spare = claim(4 * most);
   const items = claim(offsetof<Item>() * most);
@@ -62,7 +70,7 @@ export function loadRules(
       addItem(item, loaded++, from, end, lineAndAllow >>> 1);
       item = nextOf(item);
     }
-    if (google && allow !== 0 && readDirectory(item, from, end)) {
+    if (directories && allow !== 0 && readDirectory(item, from, end)) {
       addItem(item, loaded++, from, end, lineAndAllow >>> 1);
       item = nextOf(item);
     }

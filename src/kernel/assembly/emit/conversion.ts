@@ -38,6 +38,7 @@ import { refusedReason } from '../locate';
 import { Line, Query, Worker } from '../memory';
 import { holdsRows, rowStart, standInOf, unquote } from '../rows';
 import {
+  agentOf,
   byte,
   escapeString,
   escapeUrl,
@@ -193,7 +194,7 @@ function outcomes(query: Query, worker: Worker, to: usize): usize {
       to += 4;
     }
     const ruled = result.rank !== 0;
-    const end = ruled ? ruleText(query, result, to + 6) : to + 6;
+    const end = ruled ? ruleText(query, agentOf(query, i), result, to + 6) : to + 6;
     store<u32>(to, ruled ? result.line : 0);
     store<u16>(to, end - to - 6, 4);
     to = end;

@@ -44,6 +44,7 @@ import {
   QUERY_ADDS_SHARD,
   QUERY_FRAGMENTS,
   REASON_BITS,
+  REASON_POLICY_TOKEN,
 } from '../../layout';
 import {
   BACKSLASH_U00,
@@ -57,7 +58,7 @@ import {
 } from '../bytes';
 import { firstVersion, hasHistory, hostOf, versionCount } from '../hosts';
 import { lineWidth, number, offsetWidth, sizeWidth } from '../match';
-import { Agent, elementOf, Line, nextOf, Pair, Query, Result, Worker } from '../memory';
+import { Agent, elementOf, Line, nextOf, Pair, Query, Result, Signal, Worker } from '../memory';
 import { isDropped } from '../url';
 
 /** Writes a fragment of the query. */
@@ -82,15 +83,42 @@ export function resultOf(worker: Worker, index: i32): Result {
 export function agentOf(query: Query, index: i32): Agent {
   return elementOf(query.agents, index);
 }
-/** Writes the rule that decided, `Disallow: /path`, escaped as in a JSON string. */
-export function ruleText(query: Query, result: Result, to: usize): usize {
+/**
+ * Writes the rule that decided, `Disallow: /path`, or the signal, as `Content-Usage: /a search=n`,
+ * escaped as in a JSON string.
+ */
+export function ruleText(query: Query, agent: Agent, result: Result, to: usize): usize {
   const allows = (result.rank & 1) !== 0;
+  if (agent.signalCount !== 0) {
+    const signal = changetype<Signal>(result.groupsList);
+    if (signal.reason !== REASON_POLICY_TOKEN) return signalText(signal, result, to);
+  }
   to = fragment(query, allows ? FRAGMENT_ALLOW : FRAGMENT_DISALLOW, to);
   return patternText(result, to);
 }
 
-/** Writes the product token of the groups that decided: a link of the agent's chain, or `*`. */
+/** Writes a signal as it stands in a robots.txt, or would stand there alone. */
+function signalText(signal: Signal, result: Result, to: usize): usize {
+  const rank = result.rank;
+  to = copyShort(signal.text, signal.textBytes, to);
+  // The path of one byte is that of the whole site.
+  if (rank >> 1 > 1) to = byte(SPACE, patternText(result, to));
+  return (rank & 1) !== 0
+    ? copyShort(signal.refused, signal.refusedBytes, to)
+    : copyShort(signal.granted, signal.grantedBytes, to);
+}
+
+/**
+ * Writes the product token of the groups that decided: a link of the agent's chain, or `*`; or the
+ * policy token of a use.
+ */
 export function tokenText(agent: Agent, result: Result, to: usize): usize {
+  if (agent.signalCount !== 0) {
+    const signal = changetype<Signal>(result.groupsList);
+    if (signal.reason === REASON_POLICY_TOKEN) {
+      return copyShort(signal.text, signal.textBytes, to);
+    }
+  }
   const link = result.groupsLink;
   if (link < 0) return byte(ASTERISK, to);
   const text = agent.chain + <usize>link * CHAIN_BYTES + CHAIN_TEXT;

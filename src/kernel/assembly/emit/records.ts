@@ -13,10 +13,16 @@ import {
   FRAGMENT_REASONS_OPEN,
   FRAGMENT_RULE,
   FRAGMENT_RULES_OPEN,
+  FRAGMENT_SIGNAL,
+  FRAGMENT_SIGNALS_OPEN,
   FRAGMENT_SOURCE,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
+  FRAGMENT_USE_REASON,
+  FRAGMENT_USE_REASONS_OPEN,
+  FRAGMENT_USE_VERSION,
+  FRAGMENT_USE_VERSIONS_OPEN,
   FRAGMENT_VERSION,
   FRAGMENT_VERSIONS_OPEN,
   QUERY_DATED,
@@ -73,7 +79,7 @@ function ruleObject(query: Query, agent: Agent, result: Result, to: usize): usiz
   to = fragment(query, FRAGMENT_LINE, to);
   to = decimal(result.line, to);
   to = fragment(query, FRAGMENT_TEXT, to);
-  to = ruleText(query, result, to);
+  to = ruleText(query, agent, result, to);
   to = byte(QUOTE, to);
   to = fragment(query, FRAGMENT_AGENT, to);
   to = tokenText(agent, result, to);
@@ -90,22 +96,32 @@ function ruleObject(query: Query, agent: Agent, result: Result, to: usize): usiz
 export function members(query: Query, worker: Worker, to: usize): usize {
   to = verdicts(query, worker, to);
   if ((query.flags & QUERY_EXPLAIN) === 0) return to;
-  if (query.agentCount === 1) {
-    const result = resultOf(worker, 0);
-    to = byte(COMMA, to);
-    to = fragment(query, FRAGMENT_REASON, to);
-    to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
-    const since = dateOf(query, result);
-    if (since !== 0) {
-      to = fragment(query, FRAGMENT_VERSION, byte(COMMA, to));
-      to = byte(QUOTE, writeTime(since, to));
-    }
-    if (result.rank === 0) return to;
-    to = byte(COMMA, to);
-    to = fragment(query, FRAGMENT_RULE, to);
-    return ruleObject(query, agentOf(query, 0), result, to);
+  const first = query.firstUse;
+  const end = query.agentCount;
+  to = explanation(query, worker, 0, first, to);
+  return first < end ? explanation(query, worker, first, end, to) : to;
+}
+
+/**
+ * Writes the explanations of the agents from `first` to `end`, all of which are asked for verdicts,
+ * or all about uses.
+ */
+function explanation(query: Query, worker: Worker, first: i32, end: i32, to: usize): usize {
+  if (end - first > 1) return explanations(query, worker, first, end, to);
+  const isUse = first !== 0;
+  const result = resultOf(worker, first);
+  to = byte(COMMA, to);
+  to = fragment(query, isUse ? FRAGMENT_USE_REASON : FRAGMENT_REASON, to);
+  to = quotedFragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
+  const since = dateOf(query, result);
+  if (since !== 0) {
+    to = fragment(query, isUse ? FRAGMENT_USE_VERSION : FRAGMENT_VERSION, byte(COMMA, to));
+    to = byte(QUOTE, writeTime(since, to));
   }
-  return explanations(query, worker, to);
+  if (result.rank === 0) return to;
+  to = byte(COMMA, to);
+  to = fragment(query, isUse ? FRAGMENT_SIGNAL : FRAGMENT_RULE, to);
+  return ruleObject(query, agentOf(query, first), result, to);
 }
 
 /** As `sinceOf`, if the query wants the time; otherwise 0. */
@@ -117,43 +133,45 @@ function dateOf(query: Query, result: Result): u32 {
  * Writes reasons, versions and rules of several agents, each in an object with the agents' names as
  * keys.
  */
-function explanations(query: Query, worker: Worker, to: usize): usize {
-  const agents = query.agentCount;
+function explanations(query: Query, worker: Worker, first: i32, end: i32, to: usize): usize {
+  const isUse = first !== 0;
   to = byte(COMMA, to);
-  to = fragment(query, FRAGMENT_REASONS_OPEN, to);
-  for (let i = 0; i < agents; i++) {
-    to = memberKey(agentOf(query, i), i === 0, to);
+  to = fragment(query, isUse ? FRAGMENT_USE_REASONS_OPEN : FRAGMENT_REASONS_OPEN, to);
+  for (let i = first; i < end; i++) {
+    to = memberKey(agentOf(query, i), i === first, to);
     to = quotedFragment(query, FRAGMENT_REASONS + (resultOf(worker, i).outcome & REASON_MASK), to);
   }
-  to = versionsOf(query, worker, byte(CLOSE_BRACE, to));
-  let first = true;
-  for (let i = 0; i < agents; i++) {
+  to = versionsOf(query, worker, first, end, byte(CLOSE_BRACE, to));
+  let isFirst = true;
+  for (let i = first; i < end; i++) {
     const result = resultOf(worker, i);
     if (result.rank === 0) continue;
-    if (first) {
+    if (isFirst) {
       to = byte(COMMA, to);
-      to = fragment(query, FRAGMENT_RULES_OPEN, to);
+      to = fragment(query, isUse ? FRAGMENT_SIGNALS_OPEN : FRAGMENT_RULES_OPEN, to);
     }
-    to = memberKey(agentOf(query, i), first, to);
+    to = memberKey(agentOf(query, i), isFirst, to);
     to = ruleObject(query, agentOf(query, i), result, to);
-    first = false;
+    isFirst = false;
   }
-  return first ? to : byte(CLOSE_BRACE, to);
+  return isFirst ? to : byte(CLOSE_BRACE, to);
 }
 
 /** Writes the times of the versions that decided, of agents that have one. */
-function versionsOf(query: Query, worker: Worker, to: usize): usize {
-  const agents = query.agentCount;
-  let first = true;
-  for (let i = 0; i < agents; i++) {
+function versionsOf(query: Query, worker: Worker, first: i32, end: i32, to: usize): usize {
+  let isFirst = true;
+  for (let i = first; i < end; i++) {
     const since = dateOf(query, resultOf(worker, i));
     if (since === 0) continue;
-    if (first) to = fragment(query, FRAGMENT_VERSIONS_OPEN, byte(COMMA, to));
-    to = byte(QUOTE, memberKey(agentOf(query, i), first, to));
+    if (isFirst) {
+      const open = first === 0 ? FRAGMENT_VERSIONS_OPEN : FRAGMENT_USE_VERSIONS_OPEN;
+      to = fragment(query, open, byte(COMMA, to));
+    }
+    to = byte(QUOTE, memberKey(agentOf(query, i), isFirst, to));
     to = byte(QUOTE, writeTime(since, to));
-    first = false;
+    isFirst = false;
   }
-  return first ? to : byte(CLOSE_BRACE, to);
+  return isFirst ? to : byte(CLOSE_BRACE, to);
 }
 
 /** Writes the beginning of an object that holds the line, which is a JSON string. */
@@ -288,6 +306,7 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
   if ((query.flags & QUERY_EXPLAIN) === 0) return to;
   const agents = query.agentCount;
   for (let i = 0; i < agents; i++) {
+    const agent = agentOf(query, i);
     const result = resultOf(worker, i);
     const ruled = result.rank !== 0;
     to = byte(delimiter, to);
@@ -295,9 +314,9 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
     to = byte(delimiter, to);
     if (ruled) to = decimal(result.line, to);
     to = byte(delimiter, to);
-    if (ruled) to = quoted(to, ruleText(query, result, to + 1));
+    if (ruled) to = quoted(to, ruleText(query, agent, result, to + 1));
     to = byte(delimiter, to);
-    if (ruled) to = quoted(to, tokenText(agentOf(query, i), result, to + 1));
+    if (ruled) to = quoted(to, tokenText(agent, result, to + 1));
     to = byte(delimiter, to);
     const sourceEnd = sourceText(query, result, to + 1);
     if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
@@ -347,6 +366,7 @@ export function textColumns(query: Query, worker: Worker, to: usize): usize {
 function columns(query: Query, worker: Worker, to: usize): usize {
   const agents = query.agentCount;
   for (let i = 0; i < agents; i++) {
+    const agent = agentOf(query, i);
     const result = resultOf(worker, i);
     const ruled = result.rank !== 0;
     to = byte(TAB, to);
@@ -354,9 +374,9 @@ function columns(query: Query, worker: Worker, to: usize): usize {
     to = byte(TAB, to);
     if (ruled) to = decimal(result.line, to);
     to = byte(TAB, to);
-    if (ruled) to = ruleText(query, result, to);
+    if (ruled) to = ruleText(query, agent, result, to);
     to = byte(TAB, to);
-    if (ruled) to = tokenText(agentOf(query, i), result, to);
+    if (ruled) to = tokenText(agent, result, to);
     to = byte(TAB, to);
     to = sourceText(query, result, to);
     to = versionColumn(query, result, TAB, to);

@@ -87,6 +87,26 @@ function rfcMatch({ pattern, line }: OracleRule, path: string, matcher: Matcher)
   return { length, line, reading: matched === readings[0] ? 'own' : 'query', pattern: matched };
 }
 
+/**
+ * The longest of some path patterns that match a URL, and of several the first line; its length is
+ * -1 if none matches. None is a rule, so none has the exceptions of rules.
+ */
+export function longestOf(
+  patterns: readonly Omit<OracleRule, 'allow'>[],
+  profile: Profile,
+  url: Uint8Array | string,
+): { readonly length: number; readonly line: number } {
+  const rules = patterns.map((pattern) => ({ ...pattern, allow: false }));
+  if (profile === 'google') {
+    const path = readGoogleUrl(url);
+    return longest(rules.map((rule) => googleMatch(rule, path, matches)));
+  }
+  const target = readUrl(url);
+  if (target === undefined) return NO_MATCH;
+  const path = canonicalTarget(target);
+  return longest(rules.map((rule) => rfcMatch(rule, path, matches)));
+}
+
 /** The first of the longest rules. */
 function longest(candidates: readonly Match[]): Match {
   let best = NO_MATCH;

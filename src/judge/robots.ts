@@ -13,7 +13,7 @@ import {
 import { RobotsFilterError } from '../base/errors.js';
 import { AutomatonCompiler } from '../kernel/automata.js';
 import { Arena, createMemory, PAGE_BYTES, type Region } from '../kernel/kernel.js';
-import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
+import { type Judgement, type JudgeTarget, Session, type UseJudgement } from '../kernel/session.js';
 import { type Agent, lowerCaseAscii, Names, parseAgent } from '../protocol/agent.js';
 import { type KeptRecord, keptRecords, recordsFor } from '../protocol/fields.js';
 import {
@@ -21,7 +21,6 @@ import {
   type FileParts,
   type ParseOptions,
   type PlacedFile,
-  type PlacedGroup,
   placeRules,
   withRules,
 } from '../protocol/parse.js';
@@ -37,6 +36,7 @@ import {
   type RulePlaces,
   type Warning,
 } from '../protocol/robots-file.js';
+import { type SignalGroup, type Signals, signalsOf, useOf } from '../protocol/uses.js';
 import { MAX_BYTES, type Profile, type Verdict } from '../protocol/verdict.js';
 import {
   ACCESS_UNREACHABLE,
@@ -87,6 +87,16 @@ interface AskedAgent {
 
 /** What verdicts need of a file. */
 const GROUPS: FileParts = { records: false, warnings: 'none' };
+/** What answers about uses need of it. */
+const SIGNALS: FileParts = { ...GROUPS, signals: true };
+
+/** Options of `Robots.use`. */
+export interface RobotsUseOptions {
+  /** The product token whose groups speak for the use, too. Default: none. */
+  readonly policyToken?: string | undefined;
+}
+
+const USE_OPTIONS: OptionKinds<RobotsUseOptions> = { policyToken: 'string' };
 
 /** One robots.txt: its groups and records, and verdicts for any URL. */
 export class Robots {
@@ -104,6 +114,8 @@ export class Robots {
    * crawler asks each file for one agent, and then the other groups need not be compiled.
    */
   #agent: string | null | undefined;
+  /** Whether the block also has what the file says about uses. */
+  #hasSignals = false;
   #resident: ResidentBlock | undefined;
 
   private constructor(body: Uint8Array | string, options: ParseOptions) {
@@ -159,6 +171,28 @@ export class Robots {
    */
   isDisallowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
     return this.#verdict(url, agent) === 'deny';
+  }
+
+  /**
+   * What the file says to an agent about a use of a URL's content (experimental).
+   *
+   * @param use `train`, `search`, `input`, or a key of a signal such as `train-ai`
+   * @param options `policyToken`: a product token whose groups speak for the use, too
+   * @throws RobotsFilterError as `verdict`, and `usage` for a use that is none, or a policy token
+   *   that is no product token
+   */
+  use(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    use: string,
+    options: RobotsUseOptions = {},
+  ): UseJudgement {
+    checkOptions('Robots.use', options, USE_OPTIONS);
+    const asked = useOf(use, options.policyToken);
+    parseAgent(agent, this.#profile); // refuses a name that is no agent
+    this.#checkReference(url);
+    const resident = this.#loadSignals();
+    return (memory as RobotsMemory).session.judgeUse(url, agent, asked, resident);
   }
 
   /** Groups, in the order of the file (RFC 9309 section 2.2.1). */
@@ -274,6 +308,23 @@ export class Robots {
     return this.#resident;
   }
 
+  /** As `#load`, for the groups of all agents and what the file says about uses. */
+  #loadSignals(): ResidentBlock {
+    memory ??= new RobotsMemory();
+    const isCompiled = this.#agent === null && this.#hasSignals;
+    if (isCompiled && this.#resident !== undefined && memory.holds(this.#resident)) {
+      return this.#resident;
+    }
+    if (!isCompiled) {
+      const file = this.#placed ?? this.#groups(SIGNALS);
+      this.#compileBlock(file, undefined, signalsOf(keptRecords(file, this.#profile)));
+      this.#agent = null;
+      this.#hasSignals = true;
+    }
+    this.#resident = memory.load(this.#block as RobotsBlock, this.#profile);
+    return this.#resident;
+  }
+
   /** Reads some groups, whose bytes the next file may overwrite. */
   #groups(parts: FileParts): PlacedFile {
     const body = typeof this.#body === 'string' ? encodeBody(this.#body) : this.#body;
@@ -286,9 +337,13 @@ export class Robots {
     const only = isFirst ? askedAgent(name, this.#profile) : undefined;
     if (only === undefined) parseAgent(name, this.#profile); // refuses a name that is no agent
     const file = this.#placed ?? this.#groups(only?.parts ?? GROUPS);
-    compiler ??= new BlockCompiler();
-    this.#block = compiler.compile(file, this.#profile, only?.agent);
+    this.#compileBlock(file, only?.agent, undefined);
     this.#agent = isFirst ? name : null;
+  }
+
+  #compileBlock(file: PlacedFile, agent: Agent | undefined, signals: Signals | undefined): void {
+    compiler ??= new BlockCompiler();
+    this.#block = compiler.compile(file, this.#profile, agent, signals);
     if (compiler.heldBytes > HELD_BYTES) compiler = undefined;
   }
 }
@@ -477,6 +532,15 @@ function namedTokens(
   return [...named];
 }
 
+const NO_SIGNALS: Signals['groups'] = new Map();
+
+/** The rules of which some groups consist, or their signals as rules. */
+interface GroupSource {
+  readonly rules: RulePlaces;
+  readonly profile: Profile;
+  readonly isOfRules: boolean;
+}
+
 /** Compiles parsed robots.txt files into blocks. Its memory is reused for the next file. */
 export class BlockCompiler {
   readonly #automata = new AutomatonCompiler();
@@ -493,20 +557,24 @@ export class BlockCompiler {
    * Compiles a file. A file over its budget denies everything.
    *
    * @param agent the agent whose groups are compiled; `undefined` for all groups
+   * @param signals what the file says about uses, if that is wanted
    */
   compile(
     file: Pick<PlacedFile, 'groups' | 'rules' | 'overBudget'>,
     profile: Profile,
     agent?: Agent,
+    signals?: Signals,
   ): RobotsBlock {
     if (file.overBudget)
       return { bytes: Uint8Array.of(ACCESS_UNREACHABLE, 0, 0), tokens: NO_TOKENS };
     const lists = groupsByProductToken(file.groups, profile);
-    const named = agent === undefined ? [...lists.keys()] : namedTokens(agent, lists);
+    const ofSignals = signals?.groups ?? NO_SIGNALS;
+    const ofAgents = agent === undefined ? [...lists.keys()] : namedTokens(agent, lists);
+    const named = [...ofAgents, ...ofSignals.keys()];
     const tokens = named.filter((token) => token !== ANY_TOKEN).sort();
     const all = tokens.length < named.length ? [ANY_TOKEN, ...tokens] : tokens;
     let groups = 0;
-    for (const token of all) groups += lists.get(token)?.length ?? 0;
+    for (const token of all) groups += (lists.get(token) ?? ofSignals.get(token))?.length ?? 0;
     const isWide = tokens.length >= MAX_NARROW || recordBytes(2, all.length, groups) > MAX_NARROW;
     const width = isWide ? 4 : 2;
     const bytes = recordBytes(width, all.length, groups);
@@ -515,7 +583,7 @@ export class BlockCompiler {
     this.#end = bytes;
     this.#out[0] = isWide ? ROBOTS_WIDE : 0;
     this.#word(isWide, 1, all.length);
-    const compiled = new Map<PlacedGroup, readonly [number, number]>();
+    const compiled = new Map<SignalGroup, readonly [number, number]>();
     const first = tokens.length === all.length ? 1 : TOKEN_ANY;
     let number = 1 + width;
     let list = number + 2 * width * all.length;
@@ -523,7 +591,11 @@ export class BlockCompiler {
       this.#word(isWide, number, first + index);
       this.#word(isWide, number + width * all.length, list);
       number += width;
-      list = this.#writeList(file.rules, lists.get(token) ?? [], profile, compiled, list);
+      const own = ofSignals.get(token);
+      const source = { rules: signals !== undefined && own ? signals.rules : file.rules, profile };
+      const isOfRules = own === undefined;
+      const written = own ?? lists.get(token) ?? [];
+      list = this.#writeList({ ...source, isOfRules }, written, compiled, list);
     });
     // Small blocks share memory of Node's pool.
     const block = Buffer.allocUnsafe(this.#end);
@@ -533,17 +605,16 @@ export class BlockCompiler {
 
   /** Writes a list of groups at an offset; returns the offset after the list. */
   #writeList(
-    rules: RulePlaces,
-    groups: readonly PlacedGroup[],
-    profile: Profile,
-    compiled: Map<PlacedGroup, readonly [number, number]>,
+    source: GroupSource,
+    groups: readonly SignalGroup[],
+    compiled: Map<SignalGroup, readonly [number, number]>,
     start: number,
   ): number {
     let at = start;
     groups.forEach((group, index) => {
       let pair = compiled.get(group);
       if (pair === undefined) {
-        pair = this.#compileGroup(rules, group, profile);
+        pair = this.#compileGroup(source, group);
         compiled.set(group, pair);
       }
       const [automaton, firstLine] = pair;
@@ -560,11 +631,10 @@ export class BlockCompiler {
    * are relative to. Both are 0 if no rule can match.
    */
   #compileGroup(
-    rules: RulePlaces,
-    { firstRule, rulesEnd }: PlacedGroup,
-    profile: Profile,
+    { rules, profile, isOfRules }: GroupSource,
+    { firstRule, rulesEnd }: SignalGroup,
   ): readonly [number, number] {
-    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, profile);
+    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, profile, isOfRules);
     if (automaton === undefined) return [0, 0];
     const start = this.#end;
     this.#reserve(automaton.length);

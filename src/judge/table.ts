@@ -11,11 +11,12 @@ import {
   wholeNumber,
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { type Judgement, type JudgeTarget, Session } from '../kernel/session.js';
+import { type Judgement, type JudgeTarget, Session, type UseJudgement } from '../kernel/session.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Preferences } from '../protocol/preferences.js';
 import type { Rule } from '../protocol/robots-file.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
+import { type Use, useOf } from '../protocol/uses.js';
 import type { Profile, Verdict } from '../protocol/verdict.js';
 import type { VerifiedTable } from '../verify/verify-table.js';
 import { HostAnswers } from './host-records.js';
@@ -67,6 +68,14 @@ export interface TableTimeOptions {
 }
 
 const TIME_OPTIONS: OptionKinds<TableTimeOptions> = { at: 'other', maxAge: 'number' };
+
+/** Options of `Table.use`. */
+export interface TableUseOptions extends TableTimeOptions {
+  /** The product token whose groups speak for the use, too. Default: none. */
+  readonly policyToken?: string | undefined;
+}
+
+const USE_OPTIONS: OptionKinds<TableUseOptions> = { ...TIME_OPTIONS, policyToken: 'string' };
 
 /** For which time, or times, the URLs of a list are judged. */
 export interface TableTimesOptions {
@@ -342,6 +351,28 @@ export class Table {
   }
 
   /**
+   * What the robots.txt of the URL's host says to an agent about a use of the URL's content
+   * (experimental). The table must have been compiled with `signals`.
+   *
+   * @param use `train`, `search`, `input`, or a key of a signal such as `train-ai`
+   * @param options as `verdict`; `policyToken`: a product token whose groups speak for the use, too
+   * @throws RobotsFilterError as `verdict`, and `usage` for a use that is none, for a policy token
+   *   that is no product token, and for a table without signals
+   */
+  use(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    use: string,
+    options: TableUseOptions = {},
+  ): UseJudgement {
+    checkOptions('Table.use', options, USE_OPTIONS);
+    const asked = useOf(use, options.policyToken);
+    this.#memory.view.checkUses([asked]);
+    const at = options.at === undefined ? undefined : this.#seconds(options.at);
+    return this.#judge.judgeUse(url, agent, asked, at, this.#maxAge(options));
+  }
+
+  /**
    * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
    * it has been used. Items are URLs, or anything with a URL.
    *
@@ -478,6 +509,25 @@ export class TableJudge {
       // With another reason the memory knows the host, and others would not.
       if (judgement.reason !== 'unknown-host') break;
       judgement = session.judge(url, agent, target, at, maxAge);
+    }
+    return judgement;
+  }
+
+  /** @throws RobotsFilterError as `Session.judgeUse` */
+  judgeUse(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    use: Use,
+    at?: number,
+    maxAge?: number,
+  ): UseJudgement {
+    const ask = ({ session, target }: BankSession): UseJudgement =>
+      session.judgeUse(url, agent, use, target, at, maxAge);
+    // Where the host is not known there is no verdict `allow`, and so no answer.
+    let judgement = ask(this.#first);
+    for (const bank of this.#others) {
+      if (judgement.answer !== undefined) break;
+      judgement = ask(bank);
     }
     return judgement;
   }

@@ -46,6 +46,12 @@ export interface Kernel {
   endOfPlainRows(from: number, end: number, delimiter: number): number;
   /** Writes the pattern of a result's rule, escaped as in a JSON string; returns its end. */
   patternText(result: number, to: number): number;
+  /**
+   * Writes the rule or the signal of a result, escaped as in a JSON string; returns its end.
+   *
+   * @param agent address of the agent in the query
+   */
+  ruleText(query: number, agent: number, result: number, to: number): number;
   /** Writes a result's source of robots.txt, escaped as in a JSON string; returns its end. */
   sourceText(query: number, result: number, to: number): number;
   /**

@@ -448,6 +448,7 @@ export const LINE_SHARD = 116;
 export const LINE_BYTES = 144;
 
 /** Result: the decision on one URL for one agent. */
+export const RESULT_OUTCOME = 0;
 export const RESULT_RANK = 8;
 export const RESULT_LINE = 12;
 export const RESULT_GROUPS = 28;

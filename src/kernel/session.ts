@@ -8,6 +8,13 @@ import { checkUrl } from '../base/arguments.js';
 import { CR, LOWER_A, UPPER_A } from '../base/ascii.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
+import {
+  USE_REASONS,
+  USE_WORDS,
+  type Use,
+  type UseAnswer,
+  type UseReason,
+} from '../protocol/uses.js';
 import { type Profile, REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { HEADER_BYTES, SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
@@ -21,6 +28,7 @@ import {
   scratchBytes,
 } from './kernel.js';
 import {
+  AGENT_BYTES,
   AGENT_CHAIN,
   CHAIN_BYTES,
   CHAIN_TOKEN,
@@ -43,6 +51,7 @@ import {
   RESULT_BYTES,
   RESULT_GROUPS,
   RESULT_LINE,
+  RESULT_OUTCOME,
   RESULT_RANK,
   RESULT_SOURCE,
   RUN_DONE,
@@ -91,6 +100,19 @@ export interface OtherJudgement {
 
 /** A verdict and its reason. Only the reason `rule` comes with a rule. */
 export type Judgement = RuleJudgement | OtherJudgement;
+
+/** What is said about a use of a URL's content. */
+export interface UseJudgement {
+  /** `undefined` where the agent may not fetch the URL. */
+  readonly answer: UseAnswer | undefined;
+  /** `over-budget` refuses; the reasons of URLs that are `invalid` have no answer. */
+  readonly reason: UseReason | Reason;
+  /**
+   * The signal that decided: its line, and what it says about the use, as
+   * `Content-Usage: /art train-ai=n`; for a policy token the rule. `undefined` if none did.
+   */
+  readonly signal?: DecidingRule | undefined;
+}
 
 /** The rules by which URLs are judged: those of a table, or of one robots.txt. */
 export interface JudgeTarget {
@@ -148,8 +170,9 @@ const MAX_QUERIES = 64;
 const TEXT_AGENT = 0;
 const LIST_AGENT = 1;
 const COLUMN = 2;
-const TIMED = 3;
-const GOOGLE = 6;
+const USE = 3;
+const TIMED = 4;
+const GOOGLE = 8;
 
 /** Greatest number of URLs of a batch, and of their UTF-16 code units with a newline after each. */
 const BATCH_URLS = 512;
@@ -160,6 +183,8 @@ const BATCH_BYTES = BYTES_OF_UNIT * BATCH_UNITS;
 const COLUMN_OUTPUT = 256 * 1024;
 
 /** Reasons that only a line can have: its URL is judged alone. */
+const ALL_REASONS: readonly string[] = [...REASONS, ...USE_REASONS];
+
 const REASONS_OF_LINES: readonly Reason[] = ['tab-in-line', 'return-in-line', 'line-too-long'];
 
 /** The verdict of each outcome, `verdict << REASON_BITS | reason`; none for a reason of lines. */
@@ -196,6 +221,8 @@ export class Session {
   #worker = 0;
   /** The words of the worker block's first result, and of its first line entry. */
   #result: Uint32Array = new Uint32Array(0);
+  /** The words of the first two results. */
+  #results: readonly Uint32Array[] = [];
   #line: Uint32Array = new Uint32Array(0);
   readonly #output: Block;
   /** The times of the URLs of a batch. */
@@ -253,6 +280,48 @@ export class Session {
   ): Verdict {
     const asked = this.#askAgent(agent, target, at !== undefined, maxAge);
     return verdictOf(this.#decide(url, asked, at));
+  }
+
+  /**
+   * What is said to one agent about a use of one URL's content.
+   *
+   * @param at as `judge`
+   * @param maxAge as `judge`
+   * @throws RobotsFilterError as `judge`
+   */
+  judgeUse(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    use: Use,
+    target: JudgeTarget,
+    at?: number,
+    maxAge?: number,
+  ): UseJudgement {
+    const asked = this.#askUse(agent, use, target, at !== undefined, maxAge);
+    this.#decide(url, asked, at);
+    const [, words] = this.#results as [Uint32Array, Uint32Array];
+    const outcome = words[RESULT_OUTCOME / 4] as number;
+    const answer = USE_WORDS[outcome >> REASON_BITS] || undefined;
+    const reason = ALL_REASONS[outcome & REASON_MASK] as UseReason | Reason;
+    if (words[RESULT_RANK / 4] === 0) return { answer, reason };
+    return { answer, reason, signal: this.#signal(asked, words, use, reason) };
+  }
+
+  /** The signal of the second result. */
+  #signal({ agents, words }: Asked, result: Uint32Array, use: Use, reason: string): DecidingRule {
+    const { byteOffset } = result;
+    const query = this.#line[LINE_QUERY / 4] as number;
+    const agent = (words[QUERY_AGENTS / 4] as number) + AGENT_BYTES;
+    const start = this.#pattern - DISALLOW.length;
+    const textEnd = this.kernel.ruleText(query, agent, byteOffset, this.#pattern) >>> 0;
+    const text = this.#string(this.#pattern - start, textEnd - start);
+    const link = (result[(RESULT_GROUPS + GROUPS_LINK) / 4] as number) | 0;
+    const token = reason === 'policy-token' ? use.policyToken : agents[0]?.chain[link];
+    const line = result[RESULT_LINE / 4] as number;
+    const signal = { line, text, agent: token ?? '*' };
+    if (result[RESULT_SOURCE / 4] === 0) return signal;
+    const sourceEnd = this.kernel.sourceText(query, byteOffset, textEnd) >>> 0;
+    return { ...signal, source: this.#string(textEnd - start, sourceEnd - start) };
   }
 
   /** Returns the outcome; the worker block has the result. */
@@ -505,6 +574,29 @@ export class Session {
     return this.#add(queries, key, { agents: [parsed], format: 'text', timed, maxAge }, target);
   }
 
+  /** The query for a use, which names the target. */
+  #askUse(
+    agent: string | readonly string[],
+    use: Use,
+    target: JudgeTarget,
+    timed: boolean,
+    maxAge: number | undefined,
+  ): Asked {
+    const queries = this.#queriesFor(USE + (timed ? TIMED : 0), target);
+    const parsed = parseAgent(agent, target.profile);
+    const key = JSON.stringify([keyOfList(parsed, maxAge), use]);
+    const known = queries.get(key);
+    if (known?.target === target) return known;
+    target.checkAgent(parsed);
+    if (known !== undefined) {
+      // Another robots.txt has other numbers for the names of signals.
+      queries.delete(key);
+      this.#arena.give(known.region);
+    }
+    const settings = { agents: [parsed], uses: [use], format: 'text', timed, maxAge } as const;
+    return this.#add(queries, key, settings, target);
+  }
+
   #queriesFor(purpose: number, { profile }: JudgeTarget): Map<string, Asked> {
     return this.#queries[purpose + (profile === 'google' ? GOOGLE : 0)] as Map<string, Asked>;
   }
@@ -593,7 +685,11 @@ export class Session {
     const { buffer } = this.#arena.memory;
     this.#task = new KernelTask(this.kernel, buffer, address);
     this.#worker = address + TASK_BYTES;
-    this.#result = new Uint32Array(buffer, this.#worker + WORKER_RESULTS, RESULT_BYTES / 4);
+    this.#results = [0, 1].map((index) => {
+      const at = this.#worker + WORKER_RESULTS + index * RESULT_BYTES;
+      return new Uint32Array(buffer, at, RESULT_BYTES / 4);
+    });
+    this.#result = this.#results[0] as Uint32Array;
     this.#line = new Uint32Array(buffer, this.#worker + WORKER_LINES, LINE_BYTES / 4);
   }
 }

@@ -8,16 +8,23 @@ export type { RobotsDetails } from '../compile/compiled-robots.js';
 export { TableBuilder, type TableBuilderOptions } from '../compile/table-builder.js';
 export type { TableBuilderStats } from '../compile/table-contents.js';
 export type { Allocate } from '../compile/table-layout.js';
-export { Robots } from '../judge/robots.js';
+export { Robots, type RobotsUseOptions } from '../judge/robots.js';
 export {
   Table,
   type TableFilterOptions,
   type TableOpenOptions,
   type TableTimeOptions,
   type TableTimesOptions,
+  type TableUseOptions,
 } from '../judge/table.js';
 export type { OutputMode } from '../kernel/query.js';
-export type { DecidingRule, Judgement, OtherJudgement, RuleJudgement } from '../kernel/session.js';
+export type {
+  DecidingRule,
+  Judgement,
+  OtherJudgement,
+  RuleJudgement,
+  UseJudgement,
+} from '../kernel/session.js';
 export type { BadRecord } from '../pipeline/bad-record.js';
 export {
   type Authority,
@@ -37,6 +44,7 @@ export type {
   Warning,
   WarningCode,
 } from '../protocol/robots-file.js';
+export type { UseAnswer, UseReason } from '../protocol/uses.js';
 export type { AccessResult, Profile, Reason, Verdict } from '../protocol/verdict.js';
 export type { CacheWarning, CacheWarningCode } from '../sources/entry.js';
 export type { VerifiedTable } from '../verify/verify-table.js';

@@ -1,6 +1,7 @@
 /** What content may be used for: purposes, their signals, and signals as groups of rules. */
 
 import { Buffer } from 'node:buffer';
+import { shownValue } from '../base/arguments.js';
 import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, isProductToken, lowerCaseAscii } from './agent.js';
@@ -132,6 +133,21 @@ export function parseUses(
     );
   }
   return uses;
+}
+
+/**
+ * Reads one use.
+ *
+ * @throws RobotsFilterError `usage` as `parseUses`
+ */
+export function useOf(name: string, policyToken: string | undefined): Use {
+  if (typeof name !== 'string') {
+    const remedy = `Pass one of ${PURPOSE_NAMES.join(', ')}, or a key of a signal`;
+    throw new RobotsFilterError('usage', `the use is ${shownValue(name)}. ${remedy}`);
+  }
+  const tokens = policyToken === undefined ? {} : { [name.trim()]: policyToken };
+  const [use] = parseUses([name], tokens, { use: 'the use', policyToken: 'policyToken of' });
+  return use as Use;
 }
 
 /** Whether a text may be a key about which is asked: a key of RFC 9651, with a letter in it. */

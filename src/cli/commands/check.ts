@@ -8,9 +8,12 @@ import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { Robots, recordsSaidTo } from '../../judge/robots.js';
-import type { Judgement } from '../../kernel/session.js';
-import { parseRobots } from '../../protocol/parse.js';
+import type { DecidingRule, Judgement, UseJudgement } from '../../kernel/session.js';
+import { lowerCaseAscii } from '../../protocol/agent.js';
+import { keptRecords } from '../../protocol/fields.js';
+import { type ParseOptions, parseRobots } from '../../protocol/parse.js';
 import type { RobotsFile } from '../../protocol/robots-file.js';
+import { EVERYONE, signalsOf, signalToken, type Use } from '../../protocol/uses.js';
 import type { Profile } from '../../protocol/verdict.js';
 import {
   collectAgents,
@@ -20,13 +23,13 @@ import {
   withNamedAgents,
 } from '../agents.js';
 import { Diagnostics, NOT_ALLOWED, SUCCESS, shellWords, usageError } from '../console.js';
-import type { ProfileOptions } from '../options.js';
+import { type ProfileOptions, type UseOptions, usesOf } from '../options.js';
 import { TextBatches } from '../report/rows.js';
 import { formatCount, isForPeople, RecordColumns } from '../text.js';
 import { isCacheName, readRobotsFile, urlsOf } from './arguments.js';
 import { purposeOf } from './robots-source.js';
 
-export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions, UseOptions {
   readonly json?: boolean;
   readonly history?: boolean;
 }
@@ -62,7 +65,13 @@ export async function check(
     );
   }
   checkUrls(file, urls);
+  const uses = usesOf(options);
   if (options.history === true) {
+    if (uses.length > 0) {
+      throw usageError(
+        `--use has no effect with --history. For what was said at one time, type: robots-filter --table ${printable(file)} --as-of DATE -a ${printable(asked)} --use ${uses[0]?.name} --explain`,
+      );
+    }
     const { checkHistory } = await import('./check-history.js');
     return checkHistory(file, agent, urls, options, diagnostics);
   }
@@ -96,6 +105,7 @@ export async function check(
     );
     const named = { hasToken: (token: string) => tokens.has(token), tokens: () => tokens };
     await noteUnnamedAgents([parsed], named, options, diagnostics, `${name} has no group`);
+    noteUnstated(body, uses, parseOptions, name, diagnostics);
   }
   const json =
     options.json === true
@@ -118,10 +128,15 @@ export async function check(
     }
     const judged = isPath ? `/${url.trimStart()}` : url;
     const judgement = robots.verdict(judged, parsed.name);
-    if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
-    const columns = columnsOf(url, judgement);
+    const answers = uses.map((use): NamedAnswer => {
+      const { name, policyToken } = use;
+      return { name, ...robots.use(judged, parsed.name, name, { policyToken }) };
+    });
+    const isRefused = answers.some(({ answer }) => answer === 'refused');
+    if (judgement.verdict !== 'allow' || isRefused) code = NOT_ALLOWED;
+    const columns = columnsOf(url, judgement, answers);
     if (aligns) rows.push(columns);
-    else out.add(json?.(url, judged, judgement) ?? `${columns.join('\t')}\n`);
+    else out.add(json?.(url, judged, judgement, answers) ?? `${columns.join('\t')}\n`);
   };
   try {
     for (const url of urls) {
@@ -203,11 +218,74 @@ function noteBareUrl(
   );
 }
 
-/** The columns of a line; line ends and tabs from outside are escaped. */
-function columnsOf(url: string, { verdict, reason, rule }: Judgement): string[] {
-  const columns = [verdict, url, reason];
-  if (rule !== undefined) columns.push(String(rule.line), rule.text, rule.agent);
+/** The answer about a use that was asked about. */
+interface NamedAnswer extends UseJudgement {
+  readonly name: string;
+}
+
+/** Says in one line about which uses the file says nothing. */
+function noteUnstated(
+  body: Uint8Array,
+  uses: readonly Use[],
+  options: ParseOptions,
+  name: string,
+  diagnostics: Diagnostics,
+): void {
+  if (uses.length === 0) return;
+  const file = parseRobots(body, options);
+  const { groups } = signalsOf(keptRecords(file, options.profile ?? 'rfc9309')) ?? {};
+  const stated = [...(groups?.keys() ?? [])];
+  const tokens = new Set(file.groups.flatMap((group) => group.productTokens));
+  const unstated = uses.filter(
+    ({ keys, policyToken }) =>
+      !(policyToken !== undefined && tokens.has(lowerCaseAscii(policyToken))) &&
+      !keys.some((key) => stated.some((token) => token.startsWith(signalToken(key, EVERYONE)))),
+  );
+  if (unstated.length === 0) return;
+  const named = unstated.map((use) => use.name).join(' and ');
+  diagnostics.note(`warning: ${name} says nothing about ${named}, so each answer is unstated`);
+}
+
+/**
+ * The columns of a line; line ends and tabs from outside are escaped. Answers about uses follow the
+ * verdict. Then no column is left out, and the signals stand in the last ones.
+ */
+function columnsOf(
+  url: string,
+  { verdict, reason, rule }: Judgement,
+  answers: readonly NamedAnswer[],
+): string[] {
+  const partsOf = (rule: DecidingRule | undefined): string[] =>
+    rule === undefined ? ['', '', ''] : [String(rule.line), rule.text, rule.agent];
+  const hasUses = answers.length > 0;
+  const columns = [
+    verdict,
+    ...(hasUses ? [answers.map(({ answer = '' }) => answer).join(',')] : []),
+    url,
+    reason,
+    ...(hasUses || rule !== undefined ? partsOf(rule) : []),
+    ...answers.flatMap((each) => [each.reason, ...partsOf(each.signal)]),
+  ];
   return columns.map(printable);
+}
+
+/** The members of the answers, as the filter names them. */
+function usesJson(answers: readonly NamedAnswer[]): Record<string, unknown> {
+  const ruleOf = (rule: DecidingRule | undefined) =>
+    rule === undefined ? null : { line: rule.line, text: rule.text, agent: rule.agent };
+  const [only, ...others] = answers;
+  if (only === undefined) return {};
+  if (others.length === 0) {
+    const { answer = null, reason, signal } = only;
+    return { use: answer, use_reason: reason, signal: ruleOf(signal) };
+  }
+  const byName = (pick: (answer: NamedAnswer) => unknown) =>
+    Object.fromEntries(answers.map((answer) => [answer.name, pick(answer)]));
+  return {
+    use: byName(({ answer = null }) => answer),
+    use_reasons: byName(({ reason }) => reason),
+    signals: byName(({ signal }) => ruleOf(signal)),
+  };
 }
 
 /**
@@ -220,9 +298,9 @@ function jsonLines(
   file: RobotsFile,
   agent: string,
   profile: Profile,
-): (url: string, judged: string, judgement: Judgement) => string {
+): (url: string, judged: string, judgement: Judgement, answers: readonly NamedAnswer[]) => string {
   const { crawlDelay = null, sitemaps, preferences } = recordsSaidTo(file, agent, profile);
-  return (url, judged, { verdict, reason, rule }) => {
+  return (url, judged, { verdict, reason, rule }, answers) => {
     const line = {
       url,
       verdict,
@@ -231,6 +309,7 @@ function jsonLines(
       crawlDelay,
       sitemaps,
       preferences: verdict === 'allow' ? preferences.for(judged) : null,
+      ...usesJson(answers),
     };
     return `${printableJson(line)}\n`;
   };

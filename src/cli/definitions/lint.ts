@@ -95,7 +95,7 @@ export const checkDefinition: CommandDefinition = {
       '[options] <robots-file> <agent> <url...>',
       '--history [options] <table> <agent> <url...>',
     ],
-    mainOptions: ['--profile', '--max-robots-bytes', '--history', '--json', '--quiet'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--history', '--use', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       'robots-filter check robots.txt Googlebot-Image:Googlebot /a /b /c',
@@ -108,7 +108,7 @@ Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RU
 
 Exit status:
     0  all URLs are allowed
-    1  some URL is denied or invalid
+    1  some URL is denied or invalid, or a use of --use is refused
     2  error`,
   },
   arguments: [
@@ -127,6 +127,11 @@ Exit status:
       '--history',
       'Ask a table with histories about each time of the URL.',
       'A line for each robots.txt, oldest first, has VERDICT, URL, SINCE, UNTIL, REASON and, where a rule decided, LINE, RULE, AGENT and SOURCE. UNTIL is empty for the newest, which decides the exit status. The table must have been compiled with --history.',
+    ),
+    ...shared.uses(
+      'Verdicts',
+      'The answer follows the verdict, and REASON, LINE, SIGNAL and AGENT follow the other columns. --json has the members "use", "use_reason" and "signal", or objects of several uses.',
+      '    robots-filter check --use train robots.txt GPTBot /art/',
     ),
     shared.json(
       'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',

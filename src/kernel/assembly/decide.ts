@@ -176,7 +176,7 @@ function giveOutcome(
 }
 
 /** `/robots.txt`, exactly: implicitly allowed (RFC 9309 section 2.2.2). */
-function isRobotsTxt(path: usize, end: usize): bool {
+export function isRobotsTxt(path: usize, end: usize): bool {
   return (
     end - path === 11 &&
     load<i32>(path) === SLASH_ROB &&

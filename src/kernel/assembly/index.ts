@@ -19,7 +19,7 @@ export { writeAutomaton } from './compile/automaton';
 export { claim } from './compile/memory';
 export { loadRules, setText } from './compile/rules';
 export { divide, keepRules, merge } from './counts';
-export { patternText, sourceText } from './emit/parts';
+export { patternText, ruleText, sourceText } from './emit/parts';
 export { hashHost } from './hosts';
 export { decodeString } from './json/string';
 export { endOfPlainRows } from './rows';

@@ -17,7 +17,7 @@ import {
   REASON_POLICY_TOKEN,
   UNKNOWN,
 } from '../layout';
-import { consider } from './decide';
+import { consider, isRobotsTxt } from './decide';
 import { firstVersion, hasHistory, knownBefore } from './hosts';
 import { groupsOf, groupsOfAny, resolveGroups } from './look-up';
 import { grantBudget } from './match';
@@ -152,6 +152,8 @@ function statement(
   if (signal.reason === REASON_POLICY_TOKEN) {
     const list = groupsOf(table, robots, load<i32>(tokens));
     if (list === 0) return UNKNOWN;
+    const isGoogle = (query.flags & QUERY_GOOGLE) !== 0;
+    if (!isGoogle && isRobotsTxt(line.text, line.textEnd)) return ALLOW;
     if (!consider(line, result, table, list)) return OVER;
     // A group that has no rule for the path allows.
     return result.rank === 0 || (result.rank & 1) !== 0 ? ALLOW : DENY;

@@ -212,6 +212,7 @@ async function readingOf(
   const reader = new CaptureReader(
     {
       asOf: Number.POSITIVE_INFINITY,
+      profile: 'rfc9309',
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,

@@ -122,6 +122,7 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
   const reader = new CaptureReader(
     {
       asOf: Number.POSITIVE_INFINITY,
+      profile: 'rfc9309',
       maxBodyBytes: MAX_BODY_BYTES,
       targets: new Set(),
       robots: true,

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { fitsTable } from '../kernel/times.js';
-import { type AccessResult, accessResultOf } from '../protocol/verdict.js';
+import { type AccessResult, accessResultOf, type Profile } from '../protocol/verdict.js';
 import { ACCESS_SUCCESSFUL } from '../table/format.js';
 import { ByteStore, type HashKey, type StoreGrowth, type Uint32List } from './byte-store.js';
 
@@ -277,7 +277,7 @@ export interface RobotsDetails {
   readonly source: string;
   /**
    * Status code of the response (RFC 9309 section 2.3.1). 2xx and `undefined` are successful, 3xx
-   * and 4xx unavailable, all others unreachable.
+   * and 4xx unavailable, all others unreachable. In the google profile 429 is unreachable.
    */
   readonly status?: number | undefined;
   /** Result of fetching the file, if more is known than a status code; wins over `status`. */
@@ -307,7 +307,10 @@ export function secondsOf(date = 0): number {
   return fitsTable(date) ? Math.floor(date / SECOND) : 0;
 }
 
-/** The access result of a robots.txt. */
-export function accessOf({ status, access }: VersionDetails): AccessResult | 'unknown' {
-  return access ?? accessResultOf(status);
+/** The access result of a robots.txt in a table for a profile. */
+export function accessOf(
+  { status, access }: VersionDetails,
+  profile: Profile,
+): AccessResult | 'unknown' {
+  return access ?? accessResultOf(status, profile);
 }

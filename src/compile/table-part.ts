@@ -5,6 +5,7 @@ import { BACKSLASH, DIGIT_0, LOWER_U } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import type { Authority } from '../protocol/authority.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
+import type { Profile } from '../protocol/verdict.js';
 import { displaySource } from '../table/display-text.js';
 import {
   SOURCE_FIXED_BYTES,
@@ -101,6 +102,7 @@ interface PartSettings {
 /** Compiles robots.txt files for a table, part by part. */
 export class PartBuilder {
   readonly #bodies: BodyCompiler;
+  readonly #profile: Profile;
   readonly #key: HashKey;
   readonly #claims: BodyClaims | undefined;
   readonly #keepsDates: boolean;
@@ -127,6 +129,7 @@ export class PartBuilder {
     const warnings = onWarning === undefined ? 'codes' : 'messages';
     this.#bodies = new BodyCompiler(options, key, shared, warnings);
     this.#strings = new ByteChunks(shared);
+    this.#profile = options.profile ?? 'rfc9309';
     this.#key = key;
     this.#claims = claims;
     this.#keepsDates = (options.records ?? false) || (options.history ?? false);
@@ -209,7 +212,7 @@ export class PartBuilder {
 
   /** The number of a file's body, which is compiled if it is new. */
   #numberOf(body: Uint8Array, details: VersionDetails): number {
-    const access = accessOf(details);
+    const access = accessOf(details, this.#profile);
     if (access === 'unavailable') return BODY_UNAVAILABLE;
     if (access === 'unreachable') return BODY_UNREACHABLE;
     if (access === 'unknown') return BODY_UNKNOWN;

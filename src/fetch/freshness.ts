@@ -173,6 +173,9 @@ function keptPolicy(policy: object | undefined): object | undefined {
  * - unavailable: no copy.
  * - unreachable: the last good copy, and the time of the first failure.
  *
+ * A status that is unreachable in some profile keeps the copy and the failures in every profile,
+ * because a reader with that profile needs them.
+ *
  * @param digest SHA-256 of the result's body; `undefined` without a body
  * @param before the state before the fetch
  */
@@ -185,10 +188,15 @@ export function nextState(
   const { accessResult, respondedAt, retryAfter, error } = result;
   const kept = before?.lastSuccess;
   const unreachable = accessResult === 'unreachable';
+  const isByProfile = result.isByProfile ?? false;
+  const isFailure = unreachable || isByProfile;
+  // Where 429 and 503 follow one another, the failures begin there for some profile.
+  const failedBefore = before?.isByProfile === isByProfile ? before.unreachableSince : undefined;
   const since = Math.min(respondedAt, now);
   const next: FetchState = {
     authority: formatAuthority(result.authority),
     accessResult,
+    isByProfile,
     status: result.status,
     error: error && { code: error.code, message: shortened(error.message) },
     chain: result.chain.map(shortened),
@@ -200,18 +208,19 @@ export function nextState(
       : freshUntil(result.policy, respondedAt, now, maxAge),
     usableUntil: since + maxAge,
     headers: keptHeaders(result.headers),
-    unreachableSince: unreachable
-      ? Math.min(before?.unreachableSince ?? respondedAt, respondedAt)
-      : undefined,
+    unreachableSince: isFailure ? Math.min(failedBefore ?? respondedAt, respondedAt) : undefined,
     failedOn: before === undefined ? [] : failedDays(before),
     unreachableAfter,
     lastSuccess:
       accessResult === 'successful'
         ? lastSuccess(result, digest, kept)
-        : unreachable
+        : isFailure
           ? kept
           : undefined,
-    discarded: accessResult === 'unavailable' ? (kept?.sha256 ?? before?.discarded) : undefined,
+    discarded:
+      accessResult === 'unavailable' && !isFailure
+        ? (kept?.sha256 ?? before?.discarded)
+        : undefined,
   };
   const whole = { ...next, failedOn: failedDays(next) };
   if (before === undefined || !isSameFinding(before, whole)) return whole;

@@ -2,7 +2,13 @@
 
 import type { SecureContextOptions } from 'node:tls';
 import { RobotsFilterError } from '../base/errors.js';
-import { type AccessResult, accessResultOf, isSuccess, type Profile } from '../protocol/verdict.js';
+import {
+  type AccessResult,
+  accessResultOf,
+  isReadByProfile,
+  isSuccess,
+  type Profile,
+} from '../protocol/verdict.js';
 import { maxBytesRange, RANGES, type Range, userAgentFault } from './limits.js';
 import { type Resolve, systemResolver } from './resolver.js';
 
@@ -18,7 +24,7 @@ export interface FetchOptions {
   readonly maxBytes?: number | undefined;
   /** Maximum number of redirects in a row (RFC 9309 section 2.3.1.2). */
   readonly maxRedirects?: number | undefined;
-  /** The meaning of status 429. Default `allow`. */
+  /** The meaning of status 429, in every profile. Default: what the profile makes of it. */
   readonly on429?: On429 | undefined;
   /** Whether to connect to addresses outside the public internet. Default false. */
   readonly allowPrivate?: boolean | undefined;
@@ -44,8 +50,9 @@ export interface FetchOptions {
 
 type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
 
-/** Options with all defaults filled in. Only `ca` has no default. */
-export type ResolvedFetchOptions = Complete<Omit<FetchOptions, 'ca'>> & Pick<FetchOptions, 'ca'>;
+/** Options with all defaults filled in. Only `ca` and `on429` have none. */
+export type ResolvedFetchOptions = Complete<Omit<FetchOptions, 'ca' | 'on429'>> &
+  Pick<FetchOptions, 'ca' | 'on429'>;
 
 /**
  * Fills in the defaults of missing options.
@@ -61,7 +68,7 @@ export function resolveFetchOptions(options: FetchOptions): ResolvedFetchOptions
     profile,
     maxBytes: inRange('maxBytes', options.maxBytes, maxBytesRange(profile)),
     maxRedirects: number('maxRedirects'),
-    on429: options.on429 ?? 'allow',
+    on429: options.on429,
     allowPrivate,
     connectTimeout: number('connectTimeout'),
     headerTimeout: number('headerTimeout'),
@@ -94,19 +101,26 @@ function checkedUserAgent(userAgent: string): string {
   );
 }
 
-/** The meaning of status 429, Too Many Requests. RFC 9309 allows everything for 400 to 499. */
+/** The meaning of status 429, Too Many Requests, if it is chosen. */
 type On429 = 'allow' | 'deny';
 
 /**
- * The access result of a response that was not followed (RFC 9309 section 2.3.1). With `deny`,
- * status 429 is unreachable; otherwise the status alone decides.
+ * The access result of a response that was not followed (RFC 9309 section 2.3.1), and whether
+ * another profile may read the status differently. An explicit choice for 429 holds in every
+ * profile.
  *
  * A status of 300 to 399 that cannot be followed is unavailable: 300, 304 without a condition, or a
  * redirect without a usable `Location`. The server has answered, but without a robots.txt. More
  * redirects than are followed end in the same way (section 2.3.1.2).
  */
-export function accessResultOfResponse(status: number, on429: On429): AccessResult {
+export function accessOfResponse(
+  status: number,
+  { on429, profile }: Pick<ResolvedFetchOptions, 'on429' | 'profile'>,
+): { readonly accessResult: AccessResult; readonly isByProfile: boolean } {
   // `exchange` has refused the parts among these.
-  if (isSuccess(status)) return 'successful';
-  return status === 429 && on429 === 'deny' ? 'unreachable' : accessResultOf(status);
+  if (isSuccess(status)) return { accessResult: 'successful', isByProfile: false };
+  if (on429 === undefined || !isReadByProfile(status)) {
+    return { accessResult: accessResultOf(status, profile), isByProfile: isReadByProfile(status) };
+  }
+  return { accessResult: on429 === 'deny' ? 'unreachable' : 'unavailable', isByProfile: false };
 }

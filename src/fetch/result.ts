@@ -39,6 +39,8 @@ interface FetchError {
 export interface FetchResult {
   readonly authority: FetchAuthority;
   readonly accessResult: AccessResult;
+  /** Whether the profile of the fetch made the status that result: another one may not. */
+  readonly isByProfile?: boolean | undefined;
   /** Status of the last response; `undefined` for ftp, and if there was no response. */
   readonly status: number | undefined;
   readonly error: FetchError | undefined;

@@ -12,7 +12,7 @@ import { cachePolicy, isConfirmedBy, policyUrl, revalidatedHeaders } from './fre
 import { transfer } from './ftp.js';
 import { exchange } from './http-exchange.js';
 import {
-  accessResultOfResponse,
+  accessOfResponse,
   type FetchOptions,
   type ResolvedFetchOptions,
   resolveFetchOptions,
@@ -237,7 +237,7 @@ export class RobotsFetcher implements Fetcher {
     const isFtp = last.startsWith('ftp:');
     return {
       ...progress,
-      accessResult: accessResultOfResponse(status, this.#options.on429),
+      ...accessOfResponse(status, this.#options),
       status: isFtp ? undefined : status,
       error: failure && { code: failure.code, message: failure.message },
       body: body?.bytes,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { RobotsFilterError } from '../base/errors.js';
 import { describeSystemError, errorCode, makeDirectory } from '../files/system-error.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import type { Profile } from '../protocol/verdict.js';
 import {
   FETCH_STATE,
   type FetchState,
@@ -36,6 +37,8 @@ interface StoreOptions {
    * Default 0: no copy is.
    */
   readonly maxBytes?: number | undefined;
+  /** The profile by which a state is read that leaves it to the profile. Default `rfc9309`. */
+  readonly profile?: Profile | undefined;
   /** Whether private addresses are allowed: states of refused addresses are then stale. */
   readonly allowPrivate?: boolean | undefined;
   /** Whether a finding that is replaced by another one is kept. Default false. */
@@ -78,11 +81,13 @@ export class Store {
   readonly #maxAge: number;
   readonly #unreachableAfter: number | undefined;
   readonly #maxBytes: number;
+  readonly #profile: Profile;
   readonly #allowPrivate: boolean;
   readonly #history: boolean;
 
   private constructor(path: string, options: StoreOptions) {
     const { now, maxAge, unreachableAfter, maxBytes, allowPrivate, history } = options;
+    this.#profile = options.profile ?? 'rfc9309';
     this.path = path;
     this.#now = now ?? Date.now;
     this.#maxAge = maxAge ?? RANGES.maxAge.standard;
@@ -120,7 +125,8 @@ export class Store {
    */
   async load(authority: FetchAuthority): Promise<StoredAuthority> {
     const directory = this.directoryOf(authority);
-    const state = directory === undefined ? undefined : await readState(directory, authority);
+    const state =
+      directory === undefined ? undefined : await readState(directory, authority, this.#profile);
     if (directory === undefined || state === undefined) {
       return { state: undefined, fresh: false };
     }
@@ -145,7 +151,7 @@ export class Store {
     const { accessResult, freshUntil, respondedAt, error, lastSuccess } = state;
     if (this.#allowPrivate && error?.code === 'address-refused') return 0;
     if (accessResult === 'unreachable') return freshUntil;
-    if (this.#isTooShort(lastSuccess)) return 0;
+    if (accessResult === 'successful' && this.#isTooShort(lastSuccess)) return 0;
     return Math.min(freshUntil, respondedAt + this.#maxAge);
   }
 
@@ -250,13 +256,14 @@ export class Store {
 async function readState(
   directory: string,
   authority: FetchAuthority,
+  profile: Profile,
 ): Promise<FetchState | undefined> {
   const path = join(directory, FETCH_STATE);
   if (!exists(path)) return undefined;
   try {
     const status = await stat(path);
     if (!status.isFile() || status.size > LONGEST_FETCH_STATE) return undefined;
-    const state = parseFetchState(await readFile(path), authority);
+    const state = parseFetchState(await readFile(path), authority, profile);
     return typeof state === 'string' ? undefined : state;
   } catch (error) {
     const code = errorCode(error);

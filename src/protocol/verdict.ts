@@ -107,28 +107,47 @@ export function isAccessResult(value: unknown): value is AccessResult {
 /** The status of a part of the body (RFC 9110 section 15.3.7). */
 const PARTIAL_CONTENT = 206;
 
+/** The status that asks a client to slow down (RFC 6585 section 4). */
+const TOO_MANY_REQUESTS = 429;
+
 /** Whether a response with this status has a body that counts. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
 /**
+ * Whether the rules count of a robots.txt with this status, or without one, of which nothing else
+ * is known. All profiles agree. With 206, rules may be missing.
+ */
+export function hasRules(status: number | undefined): boolean {
+  return status === undefined || (isSuccess(status) && status !== PARTIAL_CONTENT);
+}
+
+/**
  * The access result of a status code of which nothing else is known. 2xx, or no status, is
  * successful; but 206 is unreachable, because rules may be missing. 4xx is unavailable, and so is
  * 3xx, the end of a chain of too many redirects (RFC 9309 section 2.3.1.2). Any other status is
- * unreachable.
+ * unreachable. In the google profile 429 is a server error, and so unreachable.
  */
-export function accessResultOf(status: number | undefined): AccessResult {
-  if (status === undefined) return 'successful';
-  if (isSuccess(status)) return status === PARTIAL_CONTENT ? 'unreachable' : 'successful';
+export function accessResultOf(status: number | undefined, profile: Profile): AccessResult {
+  if (status === undefined || hasRules(status)) return 'successful';
+  if (profile === 'google' && status === TOO_MANY_REQUESTS) return 'unreachable';
   return status >= 300 && status <= 499 ? 'unavailable' : 'unreachable';
+}
+
+/**
+ * Whether the profiles read a status in different ways. Whoever stores an answer for a later reader
+ * must then store the status, because the access result holds for one profile.
+ */
+export function isReadByProfile(status: number | undefined): boolean {
+  return status === TOO_MANY_REQUESTS;
 }
 
 /**
  * The version of the Robots Exclusion Protocol that verdicts follow.
  *
  * - `rfc9309`: RFC 9309 (September 2022), the default.
- * - `google`: the behaviour of google/robotstxt, in every detail.
+ * - `google`: the behaviour of google/robotstxt, in every detail; and status 429 is a server error.
  * - `draft-koster-rep-00`: the draft of July 2019, which is as `rfc9309`, except that only the
  *   first `*` group counts.
  */

@@ -70,7 +70,7 @@ function warningEvent(
  */
 export async function readArchivePart(
   part: ArchivePart,
-  { maxBodyBytes, asOf = Number.POSITIVE_INFINITY }: CacheOptions,
+  { maxBodyBytes, asOf = Number.POSITIVE_INFINITY, profile = 'rfc9309' }: CacheOptions,
   onEvent: (event: ArchiveEvent) => void,
 ): Promise<void> {
   const opened = await openFile(part.path, { boundary: part.boundary, concurrent: true });
@@ -82,7 +82,8 @@ export async function readArchivePart(
   }
   if (isCaptureFile(part.source)) {
     try {
-      await readCaptureFile(opened.descriptor, part.displayPath, { maxBodyBytes, asOf }, onEvent);
+      const options = { maxBodyBytes, asOf, profile };
+      await readCaptureFile(opened.descriptor, part.displayPath, options, onEvent);
     } finally {
       close(opened.descriptor);
     }
@@ -94,6 +95,7 @@ export async function readArchivePart(
   const reader = new CaptureReader(
     {
       asOf,
+      profile,
       maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
       targets: new Set(part.targets),
       robots: part.targets === undefined,

@@ -7,10 +7,11 @@ import { isUtf8 } from 'node:buffer';
 import { COMPRESSION_ENDINGS } from '../files/compression.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
 import { parseAuthority } from '../protocol/authority.js';
+import { accessResultOf, isReadByProfile, type Profile } from '../protocol/verdict.js';
 import { type Capture, type CaptureOutcome, captureUrl } from '../warc/captures.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
 import { hasEnding } from './item.js';
-import { decodeBase64, parseObject } from './record.js';
+import { decodeBase64, parseObject, statusOf } from './record.js';
 import { readText } from './record-files.js';
 
 /** Maximum length of a line, in bytes: the longest body in base64, and its other members. */
@@ -33,7 +34,7 @@ export function isCaptureFile(name: string): boolean {
 export async function readCaptureFile(
   descriptor: number,
   path: string,
-  { asOf = Number.POSITIVE_INFINITY, maxBodyBytes }: CacheOptions,
+  { asOf = Number.POSITIVE_INFINITY, maxBodyBytes, profile = 'rfc9309' }: CacheOptions,
   onEvent: (event: { kind: 'capture'; capture: Capture } | WarningEvent) => void,
 ): Promise<void> {
   const warn = (line: number, reason: string): void => {
@@ -47,7 +48,7 @@ export async function readCaptureFile(
         continue;
       }
       if (isBlankLine(bytes)) continue;
-      const capture = parseCaptureLine(bytes);
+      const capture = parseCaptureLine(bytes, profile);
       if (typeof capture === 'string') warn(number, capture);
       else if (capture !== undefined && Math.floor(capture.date) <= asOf) {
         onEvent({ kind: 'capture', capture: shortened(capture, maxBodyBytes) });
@@ -115,16 +116,23 @@ function outcomeMembers(outcome: CaptureOutcome): Members {
         ...(Number.isNaN(refersToDate) ? {} : { refers_to_date: refersToDate }),
       };
     }
-    default:
-      return { outcome: outcome.kind };
+    default: {
+      const { kind, status } = outcome;
+      return { outcome: kind, ...(status === undefined ? {} : { status }) };
+    }
   }
 }
 
 /**
  * Reads a line as a capture; `undefined` for a capture that was left out, and a string, the reason,
  * if the line is no capture.
+ *
+ * @param profile what a status means of which only another profile's reading is written down
  */
-export function parseCaptureLine(line: Buffer): Capture | string | undefined {
+export function parseCaptureLine(
+  line: Buffer,
+  profile: Profile = 'rfc9309',
+): Capture | string | undefined {
   const members = parseObject(line);
   if (typeof members === 'string') return members;
   const { url, source, offset, date, payload_digest: payloadDigest = '' } = members;
@@ -134,13 +142,13 @@ export function parseCaptureLine(line: Buffer): Capture | string | undefined {
   if (!isWhole(offset) || offset < 0) return '"offset" is not a number of bytes';
   if (!isDate(date)) return '"date" is not in milliseconds since 1970';
   if (typeof payloadDigest !== 'string') return '"payload_digest" is not a string';
-  const outcome = outcomeOf(members);
+  const outcome = outcomeOf(members, profile);
   return typeof outcome === 'string'
     ? outcome
     : { url, source, offset, date, payloadDigest, outcome };
 }
 
-function outcomeOf(members: Members): CaptureOutcome | string {
+function outcomeOf(members: Members, profile: Profile): CaptureOutcome | string {
   const kind = members.outcome;
   switch (kind) {
     case 'body': {
@@ -159,8 +167,16 @@ function outcomeOf(members: Members): CaptureOutcome | string {
       return { kind, refersTo, refersToDate: date as number, isUnmodified: unmodified };
     }
     case 'unavailable':
-    case 'unreachable':
-      return { kind };
+    case 'unreachable': {
+      const { status } = members;
+      if (status === undefined) return { kind };
+      const code = statusOf(status);
+      if (code === undefined) return '"status" is not a status code from 100 to 999';
+      // Any other status adds nothing to the outcome, in which its response may have been broken.
+      if (!isReadByProfile(code)) return { kind };
+      const isUnavailable = accessResultOf(code, profile) === 'unavailable';
+      return { kind: isUnavailable ? 'unavailable' : 'unreachable', status: code };
+    }
     default:
       return '"outcome" is unknown';
   }

@@ -392,7 +392,7 @@ async function readHostDirectory(
 ): Promise<HostContent> {
   // The state is read first: a fetch replaces it last, so a new state never meets an old
   // robots.txt.
-  const read = await readFetchState(path, access, authority);
+  const read = await readFetchState(path, authority, { access, options });
   // Without the state, it is not known whether the robots.txt still counts.
   if (read?.kind === 'skip') {
     return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_STATE}`, skip: read };
@@ -496,8 +496,8 @@ function isCopyUsed(state: FetchState | undefined, { unreachableAfter }: FetchRe
 /** Reads the robots.json in the directory of a host; `undefined` if there is none. */
 async function readFetchState(
   path: FilePath,
-  access: FileAccess,
   authority: Authority,
+  { access, options }: ReadContext,
 ): Promise<{ kind: 'state'; state: FetchState } | Skip | undefined> {
   const statePath = join(path, FETCH_STATE);
   if (!access.concurrent && !exists(statePath)) return undefined;
@@ -513,7 +513,7 @@ async function readFetchState(
     case 'long':
       return badState('It is longer than 512 KiB');
     case 'body': {
-      const state = parseFetchState(body.bytes, authority);
+      const state = parseFetchState(body.bytes, authority, options.profile);
       return typeof state === 'string' ? badState(state) : { kind: 'state', state };
     }
   }

@@ -2,6 +2,7 @@
 
 import type { VersionDetails } from '../compile/compiled-robots.js';
 import type { Authority } from '../protocol/authority.js';
+import type { Profile } from '../protocol/verdict.js';
 import type { FetchOutcome, FetchReading } from './fetch-state.js';
 
 /** One robots.txt of a cache, before parsing. */
@@ -113,6 +114,8 @@ export interface CacheOptions {
   readonly asOf?: number | undefined;
   /** Whether a record with a date that cannot be used gets a warning. Default false. */
   readonly needsDates?: boolean | undefined;
+  /** The profile by which the status of an answer is read. Default `rfc9309`. */
+  readonly profile?: Profile | undefined;
   /** How fetch states are interpreted. */
   readonly fetchReading?: FetchReading | undefined;
 }

@@ -10,6 +10,8 @@ import {
   accessResultOf,
   DAY,
   isAccessResult,
+  isReadByProfile,
+  type Profile,
   UNREACHABLE_AFTER_DAYS,
 } from '../protocol/verdict.js';
 
@@ -20,7 +22,8 @@ import {
  *     "version"           1; a state of another version is refused
  *     "authority"         https://example.com:8443; a state whose authority is not the one of its
  *                         directory is refused
- *     "accessResult"      the result of the last attempt; required unless "status" is there
+ *     "accessResult"      the result of the last attempt; required unless "status" is there. If it
+ *                         is missing, the profile of each reader decides what "status" means
  *     "status"            status code of the last response
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were requested; the last one is "finalUrl"
@@ -31,8 +34,9 @@ import {
  *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
  *                         (RFC 9309 section 2.4)
  *     "headers"           the response headers that are kept, with names in lower case
- *     "unreachableSince"  if unreachable: the first failed attempt since the last success
- *     "failedOn"          if unreachable: the last days (UTC) with failed attempts, at most ten
+ *     "unreachableSince"  if unreachable in some profile: the first failed attempt since the last
+ *                         success, or since failures in other profiles than before
+ *     "failedOn"          if so: the last days (UTC) with failed attempts, at most ten
  *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
  *                         (RFC 9309 section 2.3.1.4)
  *     "lastSuccess"       the last good robots.txt: its response, "sha256", length ("bytes") and
@@ -76,7 +80,10 @@ export interface LastSuccess {
 /** The state of a fetch. Times are in milliseconds since 1970. */
 export interface FetchState {
   readonly authority: string;
+  /** The result for the profile of the reader. */
   readonly accessResult: AccessResult;
+  /** Whether the state leaves the meaning of its status to the profile of each reader. */
+  readonly isByProfile: boolean;
   readonly status: number | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
   readonly chain: readonly string[];
@@ -149,8 +156,14 @@ function names(value: unknown, whose: Authority): boolean {
 /**
  * Parses the robots.json in the directory of an authority; returns a string if the state is
  * refused, with the reason.
+ *
+ * @param profile the profile of the reader
  */
-export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState | string {
+export function parseFetchState(
+  bytes: Uint8Array,
+  whose: Authority,
+  profile: Profile = 'rfc9309',
+): FetchState | string {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -171,7 +184,7 @@ export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState
   }
   const { error } = value;
   const respondedAt = timeOf(value.respondedAt) ?? 0;
-  const accessResult = isAccessResult(told) ? told : accessResultOf(status);
+  const accessResult = isAccessResult(told) ? told : accessResultOf(status, profile);
   const unreachableSince = timeOf(value.unreachableSince);
   const lastSuccess = lastSuccessOf(value.lastSuccess);
   // Until November 2026 there was no "since".
@@ -180,6 +193,7 @@ export function parseFetchState(bytes: Uint8Array, whose: Authority): FetchState
   return {
     authority: textOf(value.authority) ?? '',
     accessResult,
+    isByProfile: told === undefined && isReadByProfile(status),
     status,
     error: isObject(error)
       ? { code: textOf(error.code) ?? '', message: textOf(error.message) ?? '' }
@@ -220,7 +234,7 @@ export function formatFetchState(state: FetchState): string {
   const members = {
     version: VERSION,
     authority: state.authority,
-    accessResult: state.accessResult,
+    accessResult: state.isByProfile ? undefined : state.accessResult,
     status: state.status,
     error: state.error,
     finalUrl: state.chain.at(-1),
@@ -347,8 +361,12 @@ export function findingsOf(
   ];
 }
 
-/** Whether two states have the same finding: what counted, and the robots.txt if one did. */
+/**
+ * Whether two states have the same finding in every profile: what counted, and the robots.txt if
+ * one did. 404 and then 429 are two findings, because only the first one allows in each profile.
+ */
 export function isSameFinding(one: FetchState, other: FetchState): boolean {
+  if (one.isByProfile !== other.isByProfile) return false;
   const digest = one.lastSuccess?.sha256;
   const access = usedAccess(one);
   if (access !== usedAccess(other)) return false;
@@ -356,8 +374,10 @@ export function isSameFinding(one: FetchState, other: FetchState): boolean {
   return digest !== undefined && digest === other.lastSuccess?.sha256;
 }
 
+/** What counted; of a status that the profiles read in different ways, for those that deny. */
 function usedAccess(state: FetchState): AccessResult {
-  return outcomeOf(state, state.lastSuccess !== undefined, {}).access;
+  const denying = state.isByProfile ? { ...state, accessResult: 'unreachable' as const } : state;
+  return outcomeOf(denying, state.lastSuccess !== undefined, {}).access;
 }
 
 /**
@@ -382,8 +402,9 @@ export function isLongUnreachable(state: FetchState, days?: number): boolean {
  * The days (UTC) with failed attempts, including the state's own day: ascending, and no more than
  * the window needs. A state without "failedOn" tells only about its last attempt.
  */
-export function failedDays({ accessResult, failedOn, respondedAt }: FetchState): number[] {
-  if (accessResult !== 'unreachable') return [];
+export function failedDays(state: FetchState): number[] {
+  const { accessResult, isByProfile, failedOn, respondedAt } = state;
+  if (accessResult !== 'unreachable' && !isByProfile) return [];
   const last = dayOf(respondedAt) ?? 0;
   const days = new Set([...failedOn.filter((day) => day < last), last]);
   return [...days].sort((a, b) => a - b).slice(-MAX_FAILED_DAYS);

@@ -31,7 +31,7 @@ import {
   parseAuthority,
 } from '../protocol/authority.js';
 import { isBinary } from '../protocol/encoding.js';
-import { accessResultOf } from '../protocol/verdict.js';
+import { hasRules } from '../protocol/verdict.js';
 import {
   bodyLimit,
   type CacheOptions,
@@ -101,7 +101,7 @@ function bad(reason: string): BadRecord {
  * The same code is a number in one data set, a text in another, and "503.0" where a column of whole
  * numbers with a null became floats.
  */
-function statusOf(value: unknown): number | undefined {
+export function statusOf(value: unknown): number | undefined {
   const number = typeof value === 'string' ? wholeNumberIn(value) : value;
   const isStatus =
     typeof number === 'number' && Number.isInteger(number) && number >= 100 && number <= 999;
@@ -173,11 +173,6 @@ function wholeNumberIn(text: string): number {
     [...digits].every((character) => character >= '0' && character <= '9') &&
     [...zeros].every((character) => character === '0');
   return isWhole ? Number(digits) : Number.NaN;
-}
-
-/** Whether the body of a record with this status counts. */
-function needsBody(status: number | undefined): boolean {
-  return accessResultOf(status) === 'successful';
 }
 
 /** The path of a robots.txt (RFC 9309 section 2.3). */
@@ -273,8 +268,7 @@ function bodyOf(
     return robots instanceof Uint8Array ? robots : '"robots" is not a string';
   }
   if (status === undefined) return 'There is no "robots", "robots_base64" or "status"';
-  if (needsBody(status))
-    return '"status" is a success, but there is no "robots" or "robots_base64"';
+  if (hasRules(status)) return '"status" is a success, but there is no "robots" or "robots_base64"';
   return Buffer.alloc(0);
 }
 
@@ -329,7 +323,7 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   const body = bodyOf(members, status);
   if (typeof body === 'string') return bad(body);
   // The body of an error response does not count.
-  const notice = needsBody(status) ? examineBody(body, authority) : undefined;
+  const notice = hasRules(status) ? examineBody(body, authority) : undefined;
   if (notice?.kind === 'skip') return notice;
   const limit = bodyLimit(maxBodyBytes);
   return {

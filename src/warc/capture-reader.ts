@@ -23,7 +23,13 @@ import {
   ResponseHeads,
 } from '../http/response.js';
 import { headerText, isRedirect, redirectUrl } from '../http/url.js';
-import { accessResultOf, isSuccess, MIN_BYTES } from '../protocol/verdict.js';
+import {
+  accessResultOf,
+  isReadByProfile,
+  isSuccess,
+  MIN_BYTES,
+  type Profile,
+} from '../protocol/verdict.js';
 import {
   type Capture,
   type CaptureOutcome,
@@ -45,6 +51,8 @@ const ENCODED_PER_WANTED = 2;
 export interface CaptureSelection {
   /** Captures after this moment do not count; milliseconds since 1970. */
   readonly asOf: number;
+  /** The profile by which statuses are read. */
+  readonly profile: Profile;
   /** Number of bytes of a body that count. A longer body has one byte more. */
   readonly maxBodyBytes: number;
   /** URLs that are wanted in addition to robots.txt. URLs of redirects are added while reading. */
@@ -179,8 +187,9 @@ export class CaptureReader implements RecordHandler {
       return { kind: 'redirect', target: found.href };
     }
     if (isSuccess(status)) return undefined;
-    const access = accessResultOf(status);
-    return access === 'successful' ? undefined : { kind: access };
+    const access = accessResultOf(status, this.#selection.profile);
+    if (access === 'successful') return undefined;
+    return isReadByProfile(status) ? { kind: access, status } : { kind: access };
   }
 
   /** Passes on a response; returns the step that does so if the body is decoded piece by piece. */

@@ -42,7 +42,8 @@ export interface Capture {
  */
 export type CaptureOutcome =
   | { readonly kind: 'body'; readonly body: Buffer; readonly isCut: boolean }
-  | { readonly kind: 'unavailable' | 'unreachable' }
+  /** The status is there if another profile may read it differently. */
+  | { readonly kind: 'unavailable' | 'unreachable'; readonly status?: number }
   | { readonly kind: 'redirect'; readonly target: string }
   | {
       readonly kind: 'revisit';

@@ -153,6 +153,20 @@ test('a manifest is refused for parts under wrong names, and for more parts than
   }
 });
 
+test('the status of a capture counts only where the profiles read it in different ways', () => {
+  const base = { source: 's', url: 'https://a.example/robots.txt', offset: 0, date: 0 };
+  for (const [outcome, status, profile, kind] of [
+    ['unavailable', 429, 'google', 'unreachable'],
+    ['unreachable', 429, 'rfc9309', 'unavailable'],
+    ['unreachable', undefined, 'rfc9309', 'unreachable'],
+    // A response that was broken.
+    ['unreachable', 404, 'rfc9309', 'unreachable'],
+  ] as const) {
+    const line = Buffer.from(JSON.stringify({ ...base, outcome, status }));
+    expect(parseCaptureLine(line, profile)).toMatchObject({ outcome: { kind } });
+  }
+});
+
 test('a line that is no capture is skipped with a warning', async () => {
   const url = 'https://a.example/robots.txt';
   const good = { source: 's', url, offset: 0, date: 0, outcome: 'body', robots: 'x' };
@@ -172,6 +186,8 @@ test('a line that is no capture is skipped with a warning', async () => {
     { robots: undefined, robots_base64: '=' },
     { outcome: 'redirect' },
     { outcome: 'redirect', target: '/page' },
+    { outcome: 'unavailable', status: 'x' },
+    { outcome: 'unreachable', status: 99 },
     { outcome: 'revisit' },
     { outcome: 'revisit', unmodified: true, refers_to: 'x' },
     { outcome: 'revisit', unmodified: true, refers_to_date: 'x' },

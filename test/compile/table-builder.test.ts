@@ -7,6 +7,7 @@ import { TableContents } from '../../src/compile/table-contents.js';
 import { BodyClaims, PartBuilder } from '../../src/compile/table-part.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { HOST_PLAIN_NAME } from '../../src/table/format.js';
 import { AutomatonView } from '../../src/view/automaton-view.js';
 import { ShardView } from '../../src/view/shard-view.js';
@@ -212,7 +213,12 @@ describe('RFC 9309 section 2.3.1: access results', () => {
     [399, 'unavailable'],
     [400, 'unavailable'],
     [404, 'unavailable'],
+    [428, 'unavailable'],
     [429, 'unavailable'],
+    [429, 'unavailable', 'draft-koster-rep-00'],
+    [428, 'unavailable', 'google'],
+    [429, 'unreachable', 'google'],
+    [430, 'unavailable', 'google'],
     [499, 'unavailable'],
     [500, 'unreachable'],
     [503, 'unreachable'],
@@ -220,8 +226,8 @@ describe('RFC 9309 section 2.3.1: access results', () => {
     [199, 'unreachable'],
     [0, 'unreachable'],
     [Number.NaN, 'unreachable'],
-  ])('status %s is %s', (status, expected) => {
-    const builder = new TableBuilder();
+  ] as const)('status %s is %s %s', (status, expected, profile?: Profile) => {
+    const builder = new TableBuilder({ profile });
     builder.add(authorityOf('h'), new TextEncoder().encode(DENY_ALL), { source: 'h', status });
     const view = new ShardView(builder.build());
     const [authority] = view.find('h')?.authorities ?? [];

@@ -10,7 +10,7 @@ import { Table } from '../../src/judge/table.js';
 import { Robots } from '../../src/library/index.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { accessResultOf } from '../../src/protocol/verdict.js';
+import { accessResultOf, type Profile } from '../../src/protocol/verdict.js';
 import { fetchOnce, Loopback, ROBOTS, textOf, unreachable } from './servers.js';
 
 const loopback = new Loopback();
@@ -88,9 +88,17 @@ describe('RFC 9309, 2.3.1.3: "unavailable" status', () => {
     });
   }
 
-  it('429 is unreachable where the user prefers it', async () => {
-    expect(await answerOf(429, { on429: 'deny' })).toMatchObject({ accessResult: 'unreachable' });
-    expect(await answerOf(428, { on429: 'deny' })).toMatchObject({ accessResult: 'unavailable' });
+  it('429 means what the user has chosen, or else what the profile makes of it', async () => {
+    for (const [status, options, accessResult, isByProfile] of [
+      [429, {}, 'unavailable', true],
+      [429, { profile: 'google' }, 'unreachable', true],
+      [429, { on429: 'deny' }, 'unreachable', false],
+      [429, { profile: 'google', on429: 'allow' }, 'unavailable', false],
+      [428, { on429: 'deny' }, 'unavailable', false],
+      [428, { profile: 'google' }, 'unavailable', false],
+    ] as const) {
+      expect(await answerOf(status, options)).toMatchObject({ accessResult, isByProfile });
+    }
   });
 
   // Not in the RFC: an answer that leads nowhere, as after too many redirects (2.3.1.2).
@@ -267,7 +275,8 @@ function resultOf(testCase: AccessCase, time: number): FetchResult {
   const parsed = parseAuthority(url);
   if (parsed?.scheme === undefined) throw new Error(url);
   const own = `${new URL(url).origin}/robots.txt`;
-  const accessResult = error === undefined ? accessResultOf(status) : 'unreachable';
+  const accessResult =
+    error === undefined ? accessResultOf(status, profileOf(testCase)) : 'unreachable';
   const chain = [own];
   for (let step = 1; step < redirects; step++) chain.push(`${own}?${step}`);
   if (testCase.final_robots_url !== undefined) chain.push(testCase.final_robots_url);
@@ -288,6 +297,10 @@ function resultOf(testCase: AccessCase, time: number): FetchResult {
   };
 }
 
+function profileOf({ source }: AccessCase): Profile {
+  return source.startsWith('draft') ? 'draft-koster-rep-00' : 'rfc9309';
+}
+
 async function verdictOf(testCase: AccessCase, now: number): Promise<string> {
   const directory = join(root, String(number++));
   let time = now - (testCase.unreachable_days ?? 0) * DAY;
@@ -304,7 +317,7 @@ async function verdictOf(testCase: AccessCase, now: number): Promise<string> {
     await store.save(resultOf(testCase, time), (await store.load(result.authority)).state);
   }
   const { layout } = await compileCache([directory], {
-    profile: testCase.source.startsWith('draft') ? 'draft-koster-rep-00' : 'rfc9309',
+    profile: profileOf(testCase),
     fetchReading: { now },
     onWarning({ path, message }) {
       throw new Error(`${path}: ${message}`);

@@ -25,6 +25,7 @@ export function fetchResult(
       : status !== undefined && status >= 300 && status <= 499
         ? 'unavailable'
         : 'unreachable',
+    isByProfile: status === 429,
     status,
     error: status === undefined ? { code: 'connect-failed', message: 'refused' } : undefined,
     chain: [`${formatAuthority(EXAMPLE)}/robots.txt`],

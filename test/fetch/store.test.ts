@@ -17,7 +17,7 @@ import { Store } from '../../src/fetch/store.js';
 import { Table } from '../../src/judge/table.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
-import type { Profile } from '../../src/protocol/verdict.js';
+import { PROFILES, type Profile } from '../../src/protocol/verdict.js';
 import { type CacheContent, cacheParts } from '../../src/sources/cache.js';
 import { type Reading, readCache, readParts } from '../cache/read-cache.js';
 import { authorityOf, EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
@@ -94,6 +94,36 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     await fetched(resultOf(404));
     expect(readdirSync(join(root, DIRECTORY))).toEqual(['robots.json']);
     expect(await verdict()).toBe('allow unavailable');
+  });
+
+  it('429: what each reader makes of it, and the copy stays for those that deny', async () => {
+    await fetched(resultOf(200));
+    await fetched(resultOf(429));
+    expect(readdirSync(join(root, DIRECTORY))).toEqual(['robots.json', 'robots.txt']);
+    const state = readFileSync(join(root, DIRECTORY, 'robots.json'), 'utf8');
+    expect(state).toContain('"status": 429');
+    expect(state).not.toContain('accessResult');
+    expect(await verdict()).toBe('allow unavailable');
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny unreachable');
+    for (let day = 1; day <= 31; day++) {
+      now = START + day * DAY;
+      await fetched(resultOf(429));
+    }
+    now++;
+    await fetched(resultOf(429));
+    expect(await verdict()).toBe('allow unavailable');
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny rule');
+    await fetched(resultOf(404));
+    expect(readdirSync(join(root, DIRECTORY))).toEqual(['robots.json']);
+    expect(await verdict(undefined, { profile: 'google' })).toBe('allow unavailable');
+  });
+
+  it('429: what the user has chosen, in every profile', async () => {
+    for (const accessResult of ['unavailable', 'unreachable'] as const) {
+      await fetched(resultOf(429, { accessResult, isByProfile: false }));
+      const meant = accessResult === 'unavailable' ? 'allow unavailable' : 'deny unreachable';
+      for (const profile of PROFILES) expect(await verdict(undefined, { profile })).toBe(meant);
+    }
   });
 
   it('2.3.1.4: unreachable: deny, whatever copy there is', async () => {

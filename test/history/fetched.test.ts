@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Store } from '../../src/fetch/store.js';
 import { compileTable } from '../../src/library/compile-table.js';
+import type { Profile } from '../../src/protocol/verdict.js';
 import { findingsOf, parseFetchState } from '../../src/sources/fetch-state.js';
 import { readCache } from '../cache/read-cache.js';
 import { EXAMPLE, fetchResult } from '../fetch/fetch-results.js';
@@ -37,9 +38,20 @@ function robotsOf(name: string): string {
 
 const NAMES = ['a', 'b', 'c'];
 
+/** The verdicts for the names: of the robots.txt "a", of "b", and before any robots.txt. */
+const [A, B, NONE] = ['deny allow allow', 'allow deny allow', 'unknown unknown unknown'];
+
+/** Profiles that read 429 in different ways. */
+const READERS = ['rfc9309', 'google'] as const;
+
 /** One fetch: a name is a robots.txt, 304 confirms the one before. */
-async function fetchAt(now: number, answer: string | number, history = true): Promise<void> {
-  const store = await Store.open(root, { now: () => now, history });
+async function fetchAt(
+  now: number,
+  answer: string | number,
+  history = true,
+  profile: Profile = 'rfc9309',
+): Promise<void> {
+  const store = await Store.open(root, { now: () => now, history, profile });
   const { state } = await store.load(EXAMPLE);
   if (answer === 304) {
     if (store.copyOf(state) === undefined) return;
@@ -47,16 +59,18 @@ async function fetchAt(now: number, answer: string | number, history = true): Pr
     await store.save(confirmed, state);
     return;
   }
+  const denied = { accessResult: 'unreachable' } as const;
   const result =
     typeof answer === 'number'
-      ? fetchResult(now, answer)
+      ? fetchResult(now, answer, answer === 429 && profile === 'google' ? denied : {})
       : fetchResult(now, 200, { body: Buffer.from(robotsOf(answer)) });
   await store.save(result, state);
 }
 
 /** What the filter takes from the store: the verdict for each name. */
-async function used(now: number): Promise<string> {
+async function used(now: number, profile?: Profile): Promise<string> {
   const { entries, warnings } = await readCache(root, {
+    profile,
     maxBodyBytes: LONGEST,
     fetchReading: { now },
   });
@@ -71,10 +85,11 @@ async function used(now: number): Promise<string> {
   }).join(' ');
 }
 
-async function answersAt(times: readonly number[], history = true): Promise<string[]> {
+async function answersAt(times: readonly number[], profile?: Profile): Promise<string[]> {
   const warnings: unknown[] = [];
   const table = await compileTable(root, {
-    history,
+    profile,
+    history: true,
     threads: 1,
     onWarning: (warning) => warnings.push(warning),
   });
@@ -86,35 +101,44 @@ async function answersAt(times: readonly number[], history = true): Promise<stri
   );
 }
 
-it('answers for each day what a crawler with the store used then', async () => {
-  const random = new Random(20261128);
-  const seen = { kept: 0, unreachable: 0, long: 0, confirmed: 0 };
-  for (let round = 0; round < cases(6); round++) {
-    rmSync(directory(), { recursive: true, force: true });
-    const expected: [number, string][] = [[START - 1000, 'unknown unknown unknown']];
-    let now = START;
-    for (let left = random.between(4, 9); left > 0; left--) {
-      const answer = random.pick(['a', 'a', 'b', 'c', 304, 404, 500, 503]);
-      const days = answer === 503 ? random.pick([2, 34]) : random.between(1, 3);
-      for (let day = 0; day < days; day++, now += DAY) {
-        await fetchAt(now, answer);
-        const verdicts = await used(now);
-        expected.push([now, verdicts], [now + DAY - 1000, verdicts]);
-        if (answer === 304) seen.confirmed++;
-        if (answer === 503) seen[day > 30 ? 'long' : 'unreachable']++;
+it.each(READERS)(
+  'answers for each day what a crawler with the store used then: fetched under %s',
+  async (by) => {
+    const random = new Random(20261128);
+    const seen = { kept: 0, unreachable: 0, long: 0, confirmed: 0, limited: 0, differing: 0 };
+    for (let round = 0; round < cases(4); round++) {
+      rmSync(directory(), { recursive: true, force: true });
+      const expected: [number, string[]][] = [[START - 1000, READERS.map(() => NONE)]];
+      let now = START;
+      for (let left = random.between(4, 9); left > 0; left--) {
+        const answer = random.pick(['a', 'a', 'b', 'c', 304, 404, 429, 500, 503]);
+        const isLong = answer === 503 || answer === 429;
+        const days = isLong ? random.pick([2, 34]) : random.between(1, 3);
+        for (let day = 0; day < days; day++, now += DAY) {
+          await fetchAt(now, answer, true, by);
+          const verdicts: string[] = [];
+          for (const reader of READERS) verdicts.push(await used(now, reader));
+          expected.push([now, verdicts], [now + DAY - 1000, verdicts]);
+          if (answer === 429) seen.limited++;
+          if (verdicts[0] !== verdicts[1]) seen.differing++;
+          if (answer === 304) seen.confirmed++;
+          if (answer === 503) seen[day > 30 ? 'long' : 'unreachable']++;
+        }
       }
+      const times = expected.map(([time]) => time);
+      for (const [which, reader] of READERS.entries()) {
+        const answers = await answersAt(times, reader);
+        for (const [index, [time, verdicts]] of expected.entries()) {
+          const context = `round ${round}, ${reader}, ${new Date(time).toISOString()}`;
+          expect(answers[index], context).toBe(verdicts[which]);
+        }
+      }
+      seen.kept += versions().length;
     }
-    const times = expected.map(([time]) => time);
-    const answers = await answersAt(times);
-    const context = `round ${round}`;
-    for (const [index, [time, verdicts]] of expected.entries()) {
-      expect(answers[index], `${context}, ${new Date(time).toISOString()}`).toBe(verdicts);
-    }
-    seen.kept += versions().length;
-  }
-  expect(seen.kept).toBeGreaterThan(10);
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(1);
-});
+    expect(seen.kept).toBeGreaterThan(10);
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(1);
+  },
+);
 
 /** The names of the versions that are kept. */
 function versions(): string[] {
@@ -126,8 +150,6 @@ function versions(): string[] {
 function stateOf(): Record<string, unknown> {
   return JSON.parse(readFileSync(join(directory(), 'robots.json'), 'utf8'));
 }
-
-const [A, B, NONE] = ['deny allow allow', 'allow deny allow', 'unknown unknown unknown'];
 
 it('knows of a robots.txt that never changed from its first fetch on, without --history', async () => {
   for (let day = 0; day < 5; day++) {

@@ -195,6 +195,15 @@ describe('a capture', () => {
     }
   });
 
+  it('has the access result that the profile makes of its status', async () => {
+    for (const status of [404, 428, 429, 430]) {
+      const record = captureOf(URL_A, responseOf(status, BODY));
+      const { captures } = await readCaptures(record, { profile: 'google' });
+      const kind = status === 429 ? 'unreachable' : 'unavailable';
+      expect(captures, `${status}`).toMatchObject([{ kind }]);
+    }
+  });
+
   it('redirects where its Location leads', async () => {
     for (const [location, target] of [
       ['https://a.example/robots.txt', 'https://a.example/robots.txt'],

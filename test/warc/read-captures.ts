@@ -57,6 +57,7 @@ export async function readCaptures(
   const reader = new CaptureReader(
     {
       asOf: Number.POSITIVE_INFINITY,
+      profile: 'rfc9309',
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,

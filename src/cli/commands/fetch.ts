@@ -177,6 +177,7 @@ export async function fetchAll(
   const fetcher = openFetcher(parts, maxBytes);
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
+    profile: options.profile,
     maxBytes,
     allowPrivate: options.allowPrivate,
     maxAge: milliseconds(maxAge),

@@ -164,6 +164,7 @@ export function partSettings(
         options.profile === 'google'
           ? Number.POSITIVE_INFINITY
           : (options.maxRobotsBytes ?? MIN_BYTES),
+      profile: options.profile,
       // All threads judge staleness by the same moment.
       fetchReading: { now: Date.now(), ...options.fetchReading },
       asOf: options.asOf,

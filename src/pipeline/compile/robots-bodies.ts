@@ -7,7 +7,7 @@ import { FIRST_BODY } from '../../compile/table-part.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import type { Authority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
-import { accessResultOf, MIN_BYTES } from '../../protocol/verdict.js';
+import { hasRules, MIN_BYTES } from '../../protocol/verdict.js';
 import { isArchiveList, isArchiveName } from '../../sources/archives.js';
 import {
   type Archive,
@@ -83,7 +83,7 @@ export async function kindOfHolder(
 
 /** Whether the body is that of a robots.txt, not of an error. */
 function isSuccessful({ status, fetched }: CacheEntry): boolean {
-  return (fetched?.access ?? accessResultOf(status)) === 'successful';
+  return fetched === undefined ? hasRules(status) : fetched.access === 'successful';
 }
 
 function heldAt({ entry, isFile }: WalkedEntry, path: string): HeldRobots {

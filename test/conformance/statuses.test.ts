@@ -157,6 +157,15 @@ describe.each(PROFILES)('%s: a status means the same', (profile) => {
     expect(await judged(...words)).toEqual(expected(profile));
   });
 
+  it('in what check says to type for records', async () => {
+    const words = ['check', '--profile', profile, 'records.ndjson', '*', `${origins[0]}/page`];
+    const { code, stderr } = await place.run(words, '');
+    expect([code, stderr.split(' | ')[1]]).toEqual([
+      2,
+      `robots-filter --robots-dir records.ndjson --profile ${profile} -a '*' --explain\n`,
+    ]);
+  });
+
   it('in a table, and in a table of a table', async () => {
     const words = ['compile', '--quiet', '--robots-dir', `${profile}.table`, '--profile', profile];
     await run(...words, '-o', `${profile}.again.table`);

@@ -76,7 +76,7 @@ export async function check(
     return checkHistory(file, agent, urls, options, diagnostics);
   }
   const parsed = parseNamedAgent(agent, profile);
-  await refuseFilesByHost(file, asked, urls);
+  await refuseFilesByHost(file, asked, urls, options.profile);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
   const unsupported = unsupportedBody(body);
@@ -186,13 +186,15 @@ async function refuseFilesByHost(
   file: string,
   asked: string,
   urls: readonly string[],
+  profile: Profile | undefined,
 ): Promise<void> {
   const purpose = purposeOf(file);
   const isTable = purpose === 'table';
   const isCache = purpose === 'directory' || (isCacheName(file) && existsSync(file));
   if (!isTable && !isCache) return;
   const source = [isTable ? '--table' : '--robots-dir', file];
-  const explain = shellWords(['robots-filter', ...source, '-a', asked, '--explain']);
+  const under = profile === undefined ? [] : ['--profile', profile];
+  const explain = shellWords(['robots-filter', ...source, ...under, '-a', asked, '--explain']);
   const [url = 'https://example.com/'] = urls;
   throw usageError(
     `${file} is ${isTable ? 'a table' : 'no single robots.txt'}. To explain a URL by it, type: ` +

@@ -469,7 +469,7 @@ export const shared = {
       'Robots.txt',
       '--profile <profile>',
       'Read robots.txt under this profile (default: rfc9309).',
-      'rfc9309 follows RFC 9309. google decides as the program google/robotstxt does. draft-koster-rep-00 follows the draft of 2019.',
+      'rfc9309 follows RFC 9309. google decides as the program google/robotstxt does, and takes status 429 for a server error. draft-koster-rep-00 follows the draft of 2019.',
       ...details,
     ).choices(PROFILES),
 

@@ -78,7 +78,7 @@ export const fetchDefinition: CommandDefinition = {
       'If a host has another robots.txt than before, or none, or fails, its earlier robots.txt and robots.json go into the directory history beside them. Without this option they are overwritten; what was kept before stays.',
     ),
     shared.profile(
-      'With google, 8 MiB of each file are kept, and stored copies are fetched again instead of revalidated.',
+      'With google, 8 MiB of each file are kept, stored copies are fetched again instead of revalidated, and status 429 is a failure.',
     ),
     describedOption(
       'Robots.txt',
@@ -97,8 +97,8 @@ export const fetchDefinition: CommandDefinition = {
     describedOption(
       'Robots.txt',
       '--on-429 <verdict>',
-      'Decide what status 429 means: allow or deny (default: allow).',
-      'Other statuses from 400 to 499 always allow everything; 500 and above deny everything.',
+      'Decide what status 429 means: allow or deny (default: by profile).',
+      'The choice is stored, and holds in every profile. Without it, the profile of the command that reads the files decides: google denies everything, the others allow everything. Other statuses from 400 to 499 always allow everything; 500 and above deny everything.',
     ).choices(['allow', 'deny']),
     shared.input(),
     shared.urlField(),

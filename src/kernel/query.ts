@@ -265,7 +265,11 @@ function lineOverhead(
   // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
   // too.
   const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
-  const explained = settings.explain ? 3 * names + agents * explanation : 0;
+  // The caller chooses how the members of uses are called; a character takes at most three bytes.
+  const members = [FRAGMENT_USE_REASONS_OPEN, FRAGMENT_USE_VERSIONS_OPEN, FRAGMENT_SIGNALS_OPEN]
+    .map((fragment) => (words[fragment] ?? '').length)
+    .reduce((sum, length) => sum + length);
+  const explained = settings.explain ? 3 * (names + members) + agents * explanation : 0;
   const strings =
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
   // A bad line is shown from its beginning, and in a conversion as a URL is.

@@ -588,7 +588,7 @@ export const shared = {
     describedOption(
       group,
       '--use <use,…>',
-      'Answer for this use: train, search, input (experimental).',
+      'Say whether this use is granted: train (experimental).',
       'granted: some signal says yes, and none says no. refused: some signal says no. unstated: none says either. Signals are Content-Usage and Content-Signal; --policy-token adds another. They never change a verdict. A key of a signal, such as train-ai, is a use too.',
       ...details,
     ).argParser(collectList),

@@ -29,6 +29,9 @@ const ALONE = [
  */
 const UNOPTIMISED = ['--liftoff-only'];
 
+/** Threads that collect garbage spend processor time on waiting for each other. */
+const ONE_COLLECTOR = ['--single-threaded-gc'];
+
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -73,6 +76,7 @@ export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
             include: ['test/**/*.test.ts'],
             exclude: [...exclude, ...ALONE],
             isolate: false,
+            execArgv: ONE_COLLECTOR,
             ...timeouts,
           },
         },

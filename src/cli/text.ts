@@ -246,10 +246,11 @@ export function rowsText(rows: readonly (readonly string[])[]): string {
  * The layout of lines with verdicts on standard output; undefined if they come out as they are.
  *
  * @param added number of columns after the URL that explain the verdict; 0 for none
+ * @param leading as `alignedColumns`
  */
-export function verdictLayout(added: number): LineLayout | undefined {
+export function verdictLayout(added: number, leading = 1): LineLayout | undefined {
   if (!isForPeople()) return undefined;
-  if (added > 0) return alignedColumns(new RecordColumns(), added);
+  if (added > 0) return alignedColumns(new RecordColumns(), added, leading);
   return isColoured(STANDARD_OUTPUT_DESCRIPTOR) ? colouredVerdicts(paintOf()) : undefined;
 }
 
@@ -266,14 +267,16 @@ function colouredVerdicts(paint: Paint): LineLayout {
  * Aligns lines of text with verdicts and explanations.
  *
  * @param added number of columns after the URL, which may hold tabs if it is invalid
+ * @param leading number of columns before the URL: the verdicts, and the answers about uses
  */
-export function alignedColumns(columns: RecordColumns, added: number): LineLayout {
+export function alignedColumns(columns: RecordColumns, added: number, leading = 1): LineLayout {
   return (lines) =>
     columns.lines(
       lines.map((line) => {
-        const [verdict = '', ...values] = line.split('\t');
-        const urlEnd = Math.max(0, values.length - added);
-        return [verdict, values.slice(0, urlEnd).join('\t'), ...values.slice(urlEnd)];
+        const values = line.split('\t');
+        const urlEnd = Math.max(leading, values.length - added);
+        const url = values.slice(leading, urlEnd).join('\t');
+        return [...values.slice(0, leading), url, ...values.slice(urlEnd)];
       }),
     );
 }

@@ -160,6 +160,14 @@ describe.skipIf(!HAS_SCRIPT)('for people', () => {
     expect(json).not.toContain('\u001b');
   });
 
+  test('answers about uses have a column, and the signals are aligned', async () => {
+    const [text] = await onTerminal(100, ['-q --robots-dir robots --use train --explain urls']);
+    expect((text ?? '').split('\n').slice(0, 2)).toEqual([
+      '\u001b[32mallow\u001b[0m    unstated  https://example.com/          no-rule                                  example.com  no-signal          example.com',
+      '\u001b[31mdeny\u001b[0m               https://example.com/private/  rule          2  Disallow: /private/  *  example.com  not-allowed        example.com',
+    ]);
+  });
+
   test('other commands, errors and warnings have colours', async () => {
     const [check, audit, lint, error, usage] = await onTerminal(100, [
       "check robots/example.com '*' / /private/",

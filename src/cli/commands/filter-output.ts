@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { ReplacementFile } from '../../files/replacement.js';
-import { NOTATIONS } from '../../kernel/query.js';
+import { NOTATIONS, outcomesOf } from '../../kernel/query.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
@@ -126,7 +126,7 @@ export class SingleOutput implements RecordOutput {
   }
 
   async prepare(settings: FilterSettings): Promise<void> {
-    if (settings.addedShards === undefined) this.#layout = this.#layoutFor(settings.agents.length);
+    if (settings.addedShards === undefined) this.#layout = this.#layoutFor(settings);
     if (!this.isParquet) return;
     const { ParquetOutput } = await import('../../pipeline/output/parquet-output.js');
     if (this.#file === undefined) {
@@ -171,11 +171,13 @@ export class SingleOutput implements RecordOutput {
   }
 
   /** The layout of lines of text for people; undefined if all records come out as they are. */
-  #layoutFor(agents: number): LineLayout | undefined {
+  #layoutFor(settings: FilterSettings): LineLayout | undefined {
     if (this.#path !== undefined || outputMode(this.#options) !== 'annotate') return undefined;
     const { explain = false, preferences = false } = this.#options;
     if (!explain) return verdictLayout(0);
-    return verdictLayout(agents * (EXPLANATION_COLUMNS + (preferences ? 1 : 0)));
+    const { agents, uses = [], dated = false } = settings;
+    const explained = outcomesOf(settings) * (EXPLANATION_COLUMNS + (dated ? 1 : 0));
+    return verdictLayout(explained + (preferences ? agents.length : 0), uses.length > 0 ? 2 : 1);
   }
 }
 

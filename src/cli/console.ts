@@ -46,7 +46,7 @@ function shellWord(word: string): string {
 /** Exit code of a command that succeeded, whatever the verdicts. */
 export const SUCCESS = 0;
 
-/** Exit code of `check` if some URL is not allowed. */
+/** Exit code of `check`, and of the filter with `--exit-code`, if some URL is not allowed. */
 export const NOT_ALLOWED = 1;
 
 /** Exit code of `diff --exit-code` if there is a difference. */

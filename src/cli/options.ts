@@ -415,6 +415,7 @@ export interface FilterOptions
   readonly explain?: boolean;
   readonly preferences?: boolean;
   readonly requireGrant?: boolean;
+  readonly exitCode?: boolean;
   readonly strict?: boolean;
   readonly output?: string;
   readonly threads?: number;

@@ -115,7 +115,8 @@ function checkUses(options: FilterOptions): void {
       '--require-grant has no effect without --use. Add --use train, or leave it out',
     );
   }
-  if (requireGrant && !allowed && !denied && format !== 'mask-ndjson') {
+  const chooses = allowed || denied || format === 'mask-ndjson' || options.exitCode === true;
+  if (requireGrant && !chooses) {
     throw usageError(
       '--require-grant has no effect where all records come out. Add --allowed, or leave it out',
     );

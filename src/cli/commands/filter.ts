@@ -10,13 +10,15 @@ import {
   secondsOfTime,
   type TableMemory,
 } from '../../judge/table-memory.js';
+import { ALLOW, REASON_BITS, UNKNOWN } from '../../kernel/layout.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
+import type { Tally } from '../../pipeline/counts.js';
 import { Filter, type FilterSettings } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
 import { parseAgents } from '../agents.js';
-import { Diagnostics, Interruption, SUCCESS, usageError } from '../console.js';
+import { Diagnostics, Interruption, NOT_ALLOWED, SUCCESS, usageError } from '../console.js';
 import { type FilterOptions, type ShardOptions, usesOf } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { type RecordOutput, SingleOutput } from './filter-output.js';
@@ -133,7 +135,12 @@ export async function filter(
         await writeCounts(run, counts);
       }
     }
-    return interruption.exitCode ?? SUCCESS;
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    // Whoever closed the output has seen enough.
+    if (options.exitCode !== true || end === 'closed') return SUCCESS;
+    const tally = filter.tally();
+    const passed = output.rows ?? tally.passed;
+    return areAllowed({ ...tally, passed }, settings) ? SUCCESS : NOT_ALLOWED;
   } catch (error) {
     if (interruption.exitCode !== undefined) return interruption.exitCode;
     throw error;
@@ -220,6 +227,28 @@ async function preferencesOf(
     );
   }
   return new RecordPreferences(table, agents, path ?? 'the table');
+}
+
+/**
+ * Whether some records came out that were chosen, or all records may be fetched, by all agents and
+ * for all uses. There must be one.
+ */
+function areAllowed(
+  { records, passed, outcomes }: Tally,
+  { output, agents, requireGrant = false }: FilterSettings,
+): boolean {
+  if (output === 'allowed' || output === 'denied') return passed > 0;
+  const isAllowed = (outcome: number, index: number): boolean => {
+    const verdict = outcome >> REASON_BITS;
+    if (verdict === ALLOW) return true;
+    return index >= agents.length && verdict === UNKNOWN && !requireGrant;
+  };
+  return (
+    records > 0 &&
+    outcomes.every((counts, index) =>
+      counts.every((count, outcome) => count === 0 || isAllowed(outcome, index)),
+    )
+  );
 }
 
 function settingsOf(

@@ -33,6 +33,7 @@ Text comes out as VERDICT, tab, URL. JSON records come out as they are, those of
 
 Exit status:
     0    the run was completed, whatever the verdicts
+    1    with --exit-code: something is not allowed, or nothing came out
     2    error
     130  interrupted (SIGTERM 143, SIGHUP 129)
 
@@ -172,6 +173,7 @@ export const filterDefinition: CommandDefinition = {
       'Rows of csv and tsv have a header without this option.',
     ),
     outputsOption(),
+    exitCodeOption(),
     threadsOption(),
     statsOption(),
     ...countOptions(),
@@ -281,6 +283,15 @@ const outputOption = (): Option =>
     'Write to this file (default: standard output).',
     OUTPUT_FILE,
   ).argParser(once);
+
+const exitCodeOption = (): Option =>
+  describedOption(
+    'Output',
+    '-e, --exit-code',
+    'End with 1 unless every URL is allowed, for scripts.',
+    'With --allowed or --denied: end with 1 if no record came out, as grep does. With --use, a URL whose use is refused is not allowed; with --require-grant, one whose use is not granted. Errors end with 2.',
+    '    robots-filter -e --table robots.table -a GPTBot urls.txt > verdicts.txt && echo allowed',
+  );
 
 const outputsOption = (): Option =>
   describedOption(

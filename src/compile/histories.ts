@@ -89,7 +89,12 @@ export class Histories {
     let date: number | undefined;
     for (const version of added) {
       // Of one date, the version that was added last comes first.
-      if (version.date === date) continue;
+      if (version.date === date) {
+        const older = versions.at(-1)?.date === date ? versions.at(-2) : undefined;
+        // The version before was found again in the second in which this one began.
+        if (older && robotsOf(older.body) === robotsOf(version.body)) older.confirmed = date - 1;
+        continue;
+      }
       date = version.date;
       const before = versions.at(-1);
       if (before && robotsOf(before.body) === robotsOf(version.body)) before.confirmed = date;

@@ -345,7 +345,8 @@ export function findingsOf(
   const last = Math.max(respondedAt, written);
   if (access === 'unavailable') return [span(access, state.since, respondedAt)];
   if (access === 'successful') return [span(access, written === 0 ? state.since : last, last)];
-  const failed = Math.min(state.unreachableSince ?? respondedAt, respondedAt);
+  // A state that was written by hand may have the first answer of a row alone.
+  const failed = Math.min(state.unreachableSince ?? state.since, respondedAt);
   const isLong = isLongUnreachable(state, unreachableAfter);
   // Without "since" only the last attempt is known to have been one after so many days.
   const end = Math.min(state.since > failed ? state.since : respondedAt, respondedAt);

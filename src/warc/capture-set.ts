@@ -75,6 +75,12 @@ interface Search {
   followed: number;
 }
 
+/** A capture that found the same once more. */
+interface FoundAgain extends CapturePlace {
+  /** Milliseconds since 1970, with a fraction. */
+  readonly date: number;
+}
+
 /**
  * The finding of the captures about the robots.txt of an authority.
  *
@@ -93,10 +99,10 @@ export interface CaptureFinding extends CapturePlace {
    */
   readonly since: number;
   /**
-   * In a history, when the robots.txt was captured for the last time while the finding was in
-   * force, or `since`.
+   * In a history, the later captures of the robots.txt while the finding was in force, ascending:
+   * another source may tell that something else was in force between two of them.
    */
-  readonly confirmed: number;
+  readonly again: readonly FoundAgain[];
   /** The last URL of the redirects. */
   readonly target: string;
 }
@@ -255,8 +261,14 @@ export class CaptureSet {
       const next = findings.at(-1);
       const isSame = next?.kind === finding.kind && next.body === finding.body;
       if (isSame) findings.pop();
-      const confirmed = isSame ? next.confirmed : this.#captures.lastDate(url, range, confirms);
-      findings.push({ ...finding, confirmed });
+      const later = isSame ? [{ ...next, date: next.since }, ...next.again] : [];
+      const own = this.#hasHistory ? this.#captures.between(url, range, confirms) : [];
+      // A redirect lies elsewhere than the robots.txt that it leads to.
+      const found = own.map((capture) => (capture.kind === KIND_REDIRECT ? finding : capture));
+      const again = found.map(({ file, offset }, at) => {
+        return { file, offset, date: (own[at] as Found).date };
+      });
+      findings.push({ ...finding, again: [...again, ...later] });
     }
     return findings.reverse();
   }
@@ -349,13 +361,15 @@ export class CaptureSet {
     for (const url of this.#revisited) {
       const captures = this.#capturesOf(url);
       const latest = captures.findLast(({ kind }) => kind === KIND_REVISIT);
-      const search = searchFrom(url, Number.POSITIVE_INFINITY);
       /** The date of the first capture that tells what was found. */
       let known = Number.POSITIVE_INFINITY;
       const lost: Found[] = [];
       for (const capture of captures) {
+        // In a history, what was captured later tells nothing of the time of the revisit.
+        const before = this.#hasHistory ? capture.date + 1 : Number.POSITIVE_INFINITY;
         const isLost =
-          capture.kind === KIND_REVISIT && this.#referred(capture, search) === undefined;
+          capture.kind === KIND_REVISIT &&
+          this.#referred(capture, searchFrom(url, before)) === undefined;
         if (!isLost) known = Math.min(known, capture.date);
         else if (this.#hasHistory || capture === latest) lost.push(capture);
       }
@@ -366,11 +380,7 @@ export class CaptureSet {
     }
   }
 
-  #findingOf(
-    url: number,
-    href: string,
-    search: Search,
-  ): Omit<CaptureFinding, 'confirmed'> | undefined {
+  #findingOf(url: number, href: string, search: Search): Omit<CaptureFinding, 'again'> | undefined {
     const { found, last } = this.#reach(url, search);
     const target = last === url ? href : this.#href(last);
     if (found !== undefined) {

@@ -151,23 +151,22 @@ export class Captures {
     return startOf(this.#steps, url);
   }
 
-  /**
-   * The date of the last capture of a URL that is older than a time and counts; `since` if that is
-   * later.
-   */
-  lastDate(
+  /** The captures of a URL between two times, both excluded, that count; ascending. */
+  between(
     url: number,
     { since, before }: { readonly since: number; readonly before: number },
     counts: (capture: Found) => boolean,
-  ): number {
+  ): Found[] {
     this.#sort();
+    const found: Found[] = [];
     const first = startOf(this.#all, url);
     for (let place = this.#endOf(this.#all, url, before) - 1; place >= first; place--) {
       const number = this.#all.numbers[place] as number;
       if (this.date(number) <= since) break;
-      if (counts(this.get(number))) return this.date(number);
+      const capture = this.get(number);
+      if (counts(capture)) found.push(capture);
     }
-    return since;
+    return found.reverse();
   }
 
   /** The place after the last capture of a URL that is older than a time. */

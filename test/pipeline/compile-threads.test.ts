@@ -202,6 +202,7 @@ describe('threads that compile', () => {
         key: contents.key,
         claims: undefined,
         leaveOutStale: false,
+        until: undefined,
       },
       1,
     );

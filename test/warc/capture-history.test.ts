@@ -601,8 +601,9 @@ describe('the entries of an archive with a history', () => {
       'a 5 Disallow: /5 a.warc',
       'a 6 404 b.warc.gz',
       'c 6 Disallow: /c b.warc.gz',
-      // It was captured once more.
-      'c 8 Disallow: /c b.warc.gz',
+      // It was captured twice more.
+      'c 7 Disallow: /c c.warc',
+      'c 8 Disallow: /c c.warc',
     ]);
     expect(warnings).toMatchObject([{ code: 'no-target' }]);
     expect(warnings[0]?.message).toContain('https://b/lost');

@@ -79,7 +79,6 @@ export class ArchiveCompilation {
   readonly #contents: ArchiveTarget;
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
-  readonly #hasHistory: boolean;
   readonly #filter: UrlFilter;
   /** Lengths of the files before they are first read, in bytes. */
   readonly #lengths: readonly number[];
@@ -97,7 +96,6 @@ export class ArchiveCompilation {
     this.#namedIn = [...files.keys()];
     this.#lengths = files.map(({ path }) => lengthOf(path));
     this.#contents = contents;
-    this.#hasHistory = history;
     this.#onWarning = onWarning;
     this.#captures = new CaptureSet(
       contents.key,
@@ -231,15 +229,16 @@ export class ArchiveCompilation {
     this.#warnOfCount('too-many-versions', this.#captures.shortened, SHORTENED);
   }
 
-  #addEntry({ url, body, bodyBytes, file, offset, since, confirmed }: CaptureFinding): void {
+  #addEntry({ url, body, bodyBytes, file, offset, since, again }: CaptureFinding): void {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
-    const source = `${this.#sources[file]}:${offset}`;
-    this.#contents.addEntry(authority, { body, bodyBytes, source, date: since });
-    // One more file of the same body tells until when it was found.
-    if (this.#hasHistory && secondsOf(confirmed) > secondsOf(since)) {
-      this.#contents.addEntry(authority, { body, bodyBytes, source, date: confirmed });
+    let second = -1;
+    for (const { file: of, offset: at, date } of [{ file, offset, date: since }, ...again]) {
+      if (secondsOf(date) === second) continue;
+      second = secondsOf(date);
+      const source = `${this.#sources[of]}:${at}`;
+      this.#contents.addEntry(authority, { body, bodyBytes, source, date });
     }
   }
 
@@ -247,7 +246,8 @@ export class ArchiveCompilation {
     let lost = 0;
     for (const place of this.#captures.lostRevisits()) {
       if (lost++ < MOST_NAMED) {
-        const message = 'The capture that this revisit refers to is missing; skipped.';
+        const message =
+          'The capture that this revisit refers to is missing, or was made later; skipped.';
         this.#warn('no-payload', place, message);
       }
     }

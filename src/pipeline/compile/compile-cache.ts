@@ -9,7 +9,7 @@ import { BodyClaims } from '../../compile/table-part.js';
 import { entryFile } from '../../files/package-file.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
-import { MIN_BYTES, type Profile } from '../../protocol/verdict.js';
+import { DAY, MIN_BYTES, type Profile } from '../../protocol/verdict.js';
 import {
   type Archive,
   type CacheContent,
@@ -139,9 +139,10 @@ export async function compileCache(
   };
 }
 
-/** The columns of Parquet files that are read: those of dates only if the table keeps dates. */
-export function columnsOf({ columns, records, history }: CompileCacheOptions): RecordColumns {
-  return { ...columns, hasDates: records === true || history === true };
+/** The columns of Parquet files that are read: those of dates only if the dates matter. */
+export function columnsOf(options: CompileCacheOptions): RecordColumns {
+  const { columns, records, history, asOf } = options;
+  return { ...columns, hasDates: records === true || history === true || asOf !== undefined };
 }
 
 /** The contents of the caches that are compiled; tables are among them. */
@@ -157,7 +158,7 @@ export function contentsOf(
 /** The options that do not depend on the table, for all threads. */
 export function partSettings(
   options: CompileCacheOptions,
-): Pick<PartCompilerOptions, 'cache' | 'compile' | 'leaveOutStale'> {
+): Pick<PartCompilerOptions, 'cache' | 'compile' | 'leaveOutStale' | 'until'> {
   return {
     cache: {
       maxBodyBytes:
@@ -179,6 +180,8 @@ export function partSettings(
       history: options.history,
     },
     leaveOutStale: options.stale === 'unknown',
+    // Clocks differ, and times without a zone may be local.
+    until: options.asOf ?? (options.history === true ? Date.now() + DAY : undefined),
   };
 }
 

@@ -10,7 +10,7 @@ import type { TableLayout } from '../../compile/table-layout.js';
 import { BodyClaims, PartBuilder, type TablePart } from '../../compile/table-part.js';
 import { MESSAGES } from '../../protocol/parse.js';
 import { type CachePart, PartReader } from '../../sources/cache.js';
-import type { CacheOptions, CacheWarning, WarningEvent } from '../../sources/entry.js';
+import type { CacheEntry, CacheOptions, CacheWarning, WarningEvent } from '../../sources/entry.js';
 import type { Nested } from '../../sources/item.js';
 import { CaptureList, type PackedCaptures } from '../../warc/captures.js';
 import { noteCapture } from './archive-compilation.js';
@@ -25,6 +25,34 @@ export interface PartCompilerOptions {
   readonly claims: SharedArrayBuffer | undefined;
   /** Whether stale findings of fetches are ignored. */
   readonly leaveOutStale: boolean;
+  /**
+   * In milliseconds since 1970: entries with a later date do not count, or in a history are warned
+   * of, because their date is one to come. `undefined` if dates do not matter.
+   */
+  readonly until: number | undefined;
+}
+
+/** When an entry was found, in milliseconds since 1970; `undefined` if that is not known. */
+export function dateOf({ fetched, date }: CacheEntry): number | undefined {
+  return fetched === undefined ? date : fetched.respondedAt;
+}
+
+/** Whether an entry is later than `PartCompilerOptions.until`. */
+export function isLate(entry: CacheEntry, until: number | undefined): boolean {
+  return until !== undefined && (dateOf(entry) ?? 0) > until;
+}
+
+/**
+ * The warning of entries that are later than `until`.
+ *
+ * @param path the first of them
+ */
+export function tooLate(path: string, count: number, isHistory: boolean): CacheWarning {
+  const others = count > 1 ? `, and ${count - 1} more after it,` : '';
+  const message = isHistory
+    ? `This robots.txt${others} has a date to come, and counts as the newest. If a clock or a date was wrong, remove it.`
+    : `This robots.txt${others} has a later date than --as-of; skipped.`;
+  return { code: 'bad-date', path, message };
 }
 
 /** A compiled part of a cache. */
@@ -45,23 +73,29 @@ export class PartCompiler {
   readonly #reader: PartReader;
   readonly #builder: PartBuilder;
   readonly #leaveOutStale: boolean;
+  readonly #until: number | undefined;
+  readonly #isHistory: boolean;
   readonly #captures = new CaptureList();
 
   /** @param shared whether the parts are merged on another thread */
   constructor(
-    { cache, compile, key, claims, leaveOutStale }: PartCompilerOptions,
+    { cache, compile, key, claims, leaveOutStale, until }: PartCompilerOptions,
     shared: boolean,
   ) {
     this.#reader = new PartReader(cache);
     const bodyClaims = claims && new BodyClaims(claims);
     this.#builder = new PartBuilder(compile, { key, claims: bodyClaims, shared });
     this.#leaveOutStale = leaveOutStale;
+    this.#until = until;
+    this.#isHistory = compile.history ?? false;
   }
 
   async compile(part: CachePart): Promise<CompiledPart> {
     const builder = this.#builder;
     const events: (readonly [number, WarningEvent | Nested])[] = [];
     let stale = 0;
+    let late = 0;
+    let lateSource = '';
     let failure: CompiledPart['failure'];
     try {
       await this.#reader.read(part, (event) => {
@@ -78,6 +112,10 @@ export class PartCompiler {
           stale++;
           if (this.#leaveOutStale) return;
         }
+        if (isLate(event.entry, this.#until)) {
+          if (late++ === 0) lateSource = source;
+          if (!this.#isHistory) return;
+        }
         const { access, respondedAt = date } = fetched ?? {};
         builder.add(authority, body, { source, status, access, date: respondedAt, ...known });
       });
@@ -85,6 +123,10 @@ export class PartCompiler {
       // An error loses its class between threads.
       if (!(error instanceof RobotsFilterError)) throw error;
       failure = { code: error.code, message: error.message };
+    }
+    if (late > 0) {
+      const warning = tooLate(lateSource, late, this.#isHistory);
+      events.push([builder.count, { kind: 'warning', warning }]);
     }
     return { table: builder.take(), events, stale, captures: this.#captures.take(), failure };
   }

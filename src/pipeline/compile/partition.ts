@@ -19,7 +19,7 @@ import type { CacheEntry } from '../../sources/entry.js';
 import { shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import { type CompileCacheOptions, columnsOf, contentsOf, partSettings } from './compile-cache.js';
-import type { PartCompilerOptions } from './part-compiler.js';
+import { isLate, type PartCompilerOptions, tooLate } from './part-compiler.js';
 import { encodeEntry, type ShardTask, SpillFile } from './shard-compiler.js';
 
 /** The access results of bodies that were not fetched. */
@@ -81,6 +81,9 @@ class Partition {
   readonly #shards: Shards;
   readonly #options: CompileCacheOptions;
   readonly #leaveOutStale: boolean;
+  readonly #until: number | undefined;
+  #late = 0;
+  #lateSource = '';
   readonly #reader: PartReader;
   readonly #bodies: CaptureBodies;
   /** The key of the hashes of archives. */
@@ -91,12 +94,13 @@ class Partition {
     spill: SpillFile,
     shards: Shards,
     options: CompileCacheOptions,
-    { cache, leaveOutStale }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale'>,
+    { cache, leaveOutStale, until }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale' | 'until'>,
   ) {
     this.#spill = spill;
     this.#shards = shards;
     this.#options = options;
     this.#leaveOutStale = leaveOutStale;
+    this.#until = until;
     this.#reader = new PartReader(cache);
     this.#bodies = new CaptureBodies(spill, shards.count);
   }
@@ -113,9 +117,13 @@ class Partition {
       else this.#addEntry(found.entry);
       await this.#spill.relieve();
     }
+    if (this.#late > 0) {
+      onWarning(tooLate(this.#lateSource, this.#late, this.#options.history === true));
+    }
   }
 
-  #addEntry({ authority, body, source, status, fetched, date, known }: CacheEntry): void {
+  #addEntry(entry: CacheEntry): void {
+    const { authority, body, source, status, fetched, date, known } = entry;
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
     if (fetched?.stale === true) {
@@ -123,6 +131,10 @@ class Partition {
       if (this.#leaveOutStale) return;
     }
     checkAuthority(authority, source);
+    if (isLate(entry, this.#until)) {
+      if (this.#late++ === 0) this.#lateSource = source;
+      if (this.#options.history !== true) return;
+    }
     if (this.#lacksDate(fetched?.respondedAt ?? date)) return;
     const { access, respondedAt = date } = fetched ?? {};
     const details = { source, status, access, date: respondedAt, ...known };

@@ -294,6 +294,12 @@ export const FORMAT_TSV = 4;
  */
 export const FORMAT_OFFSETS = 5;
 export const OFFSET_BYTES = WORD;
+
+/**
+ * A line of an archive's index: a sort key, a space, a time of 14 digits, a space, and an object as
+ * of FORMAT_NDJSON. With QUERY_TIMED and no time field, the time of the record is that one.
+ */
+export const FORMAT_CDXJ = 6;
 /** Bytes of the time of a URL: see QUERY_TIMES. */
 export const TIME_BYTES = WORD;
 

@@ -36,6 +36,7 @@ import {
   CONVERT_TEXT,
   CONVERT_TSV,
   CRC_BYTES,
+  FORMAT_CDXJ,
   FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_NDJSON,
@@ -167,6 +168,7 @@ const FORMAT_NUMBERS: Record<LineFormat, number> = {
   csv: FORMAT_CSV,
   tsv: FORMAT_TSV,
   parquet: FORMAT_NDJSON,
+  cdxj: FORMAT_CDXJ,
   offsets: FORMAT_OFFSETS,
 };
 const CONVERSIONS: Record<Conversion, number> = {
@@ -214,6 +216,7 @@ export const NOTATIONS = {
   csv: ',',
   tsv: '\t',
   parquet: 'json',
+  cdxj: 'json',
   offsets: 'json',
   outcomes: 'json',
 } as const satisfies Record<LineFormat | Conversion, string>;
@@ -558,9 +561,9 @@ function askedSignals({ keys, policyToken }: Use): AskedSignal[] {
 
 /**
  * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
- * row. The rows of Parquet come as JSON objects.
+ * row; the rows of Parquet come as JSON objects; in CDXJ a key and a time precede an object.
  */
-export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
+export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet' | 'cdxj';
 /**
  * What the lines of a query are. With `offsets` each is the place of a value of a column, and only
  * the conversion `outcomes` can be written.
@@ -696,6 +699,7 @@ const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
   csv: ',"row":',
   tsv: ',"row":',
   parquet: ',"row":',
+  cdxj: ',"line":',
   offsets: ',"row":',
 };
 

@@ -30,6 +30,7 @@ export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
   csv: 'first line',
   tsv: 'first line',
   parquet: 'row',
+  cdxj: 'line',
 };
 
 const DESCRIPTIONS: Partial<Record<Reason, string>> = {

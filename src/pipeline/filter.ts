@@ -147,6 +147,9 @@ interface Stage {
   readonly run: Run;
 }
 
+/** What `timeField` calls the time before the object of a line of CDXJ. */
+export const CDXJ_TIME = 'timestamp';
+
 /** Where the records of an input have their URL, and their time. */
 type Fields = Pick<FilterSettings, 'urlField' | 'timeField'>;
 
@@ -329,10 +332,13 @@ export class Filter {
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
     const table = this.#table;
+    // The time of a line of CDXJ stands before its object.
+    const isBefore = format === 'cdxj' && timeField?.join('.') === CDXJ_TIME;
     const settingsIn = (bank: Bank) => ({
       ...this.#querySettings(format, bank),
       urlField,
-      timeField,
+      timeField: isBefore ? [] : timeField,
+      timed: timeField !== undefined,
     });
     const { banks, shards } = table;
     const placed = banks.map((bank) => placeQuery(bank, shards, settingsIn(bank)));
@@ -478,6 +484,7 @@ const BAD_RECORD_MEMBERS = {
   ndjson: ['line', 'input'],
   json: ['record', 'input'],
   parquet: ['row', 'input'],
+  cdxj: ['line', 'input'],
   auto: ['line', 'record', 'row', 'input'],
 } as const satisfies Record<RecordFormat | 'auto', readonly string[]>;
 

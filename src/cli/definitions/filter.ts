@@ -95,7 +95,7 @@ export const filterDefinition: CommandDefinition = {
       '--time-field <name>',
       'Judge each record for its own time, in this member or column.',
       'The robots.txt that was in force at that time counts: the newest that is not later. The table must have been compiled with --history; robots.txt files of --robots-dir need dates. Before the first one, the verdict is unknown. A record without a time is invalid.',
-      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path.',
+      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object.',
       '    robots-filter --table history.table --time-field fetch_time -a GPTBot crawl.parquet',
     ).argParser(fieldPathOnce),
     describedOption(

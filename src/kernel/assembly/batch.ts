@@ -8,6 +8,7 @@ import {
   BAD_INPUT_LIMIT,
   CONVERT_NONE,
   DENY,
+  FORMAT_CDXJ,
   FORMAT_JSON,
   FORMAT_NDJSON,
   FORMAT_TEXT,
@@ -210,7 +211,7 @@ function isUnreadable(query: Query, outcome: i32): bool {
   const format = query.format;
   return (
     outcome >= 0 &&
-    (format === FORMAT_NDJSON || format === FORMAT_JSON) &&
+    (format === FORMAT_NDJSON || format === FORMAT_JSON || format === FORMAT_CDXJ) &&
     (reason === REASON_NO_OBJECT ||
       reason === REASON_NO_JSON ||
       reason === REASON_LINE_TOO_LONG ||

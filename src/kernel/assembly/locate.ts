@@ -4,6 +4,7 @@ import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
+  FORMAT_CDXJ,
   FORMAT_JSON,
   FORMAT_OFFSETS,
   FORMAT_TEXT,
@@ -18,6 +19,7 @@ import {
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
+  REASON_NO_OBJECT,
   REASON_NO_TIME,
   REASON_NO_URL,
   REASON_RETURN_IN_LINE,
@@ -37,6 +39,7 @@ import {
   Line,
   PENDING,
   Query,
+  setWhen,
   tableOf,
   Worker,
   when,
@@ -264,7 +267,14 @@ function locateInJson(
   hostSpace: usize,
   scratch: usize,
 ): usize {
-  const start = line.start;
+  const isIndex = query.format === FORMAT_CDXJ;
+  const start = isIndex ? objectInIndex(line.start, end) : line.start;
+  if (start === 0) {
+    endLine(line, findByte(LF, line.start, end), end);
+    if (isBlank(line.start, line.end)) line.outcome = EMPTY;
+    else fail(line, isTooLong(query, line) ? REASON_LINE_TOO_LONG : REASON_NO_OBJECT);
+    return scratch;
+  }
   const shapes = worker.shapes;
   const triesShapes = shapes.credit > 0;
   if (triesShapes) {
@@ -286,7 +296,7 @@ function locateInJson(
   if (located !== LOCATED && !isString) {
     endLine(line, findByte(LF, start, end), end);
     const lineEnd = line.end;
-    if (isBlank(start, lineEnd)) line.outcome = EMPTY;
+    if (!isIndex && isBlank(start, lineEnd)) line.outcome = EMPTY;
     else fail(line, faultOf(query, line, located));
     return scratch;
   }
@@ -321,6 +331,18 @@ function locateInJson(
   line.urlEnd = decodedEnd;
   line.owned = 1;
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
+}
+
+/**
+ * The object in a line of FORMAT_CDXJ, after its second space; 0 if there is no second space. The
+ * time stands between the two.
+ */
+function objectInIndex(start: usize, end: usize): usize {
+  const key = findByte(SPACE, start, end);
+  const time = key < end ? findByte(SPACE, key + 1, end) : end;
+  if (time === end || findByte(LF, start, time) < time) return 0;
+  setWhen(key + 1, time);
+  return time + 1;
 }
 
 /** The reason why a line that is not blank is no record. */

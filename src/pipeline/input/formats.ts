@@ -14,6 +14,7 @@ import {
   SPACE,
   TAB,
 } from '../../base/ascii.js';
+import { isDigit } from '../../base/characters.js';
 import { COMPRESSION_ENDINGS, compressionOf } from '../../files/compression.js';
 import { magicOf, startsWith } from '../../files/magic.js';
 import { describeUnsupported } from '../../files/unsupported-formats.js';
@@ -134,6 +135,28 @@ const json: Format = {
   },
 };
 
+/** Digits of the time in a line of CDXJ. */
+const CDXJ_DIGITS = 14;
+
+/** Lines of an archive's index (CDXJ): a sort key, a time of 14 digits, and a JSON object. */
+const cdxj: Format = {
+  name: 'cdxj',
+  recognise(head) {
+    const start = startOfContent(head);
+    const key = head.indexOf(SPACE, start);
+    const lineEnd = head.indexOf(LF, start);
+    if (key < 0 || (lineEnd >= 0 && lineEnd < key)) return lineEnd < 0 ? undefined : false;
+    for (let digit = 1; digit <= CDXJ_DIGITS; digit++) {
+      const byte = head[key + digit];
+      if (byte === undefined) return undefined;
+      if (!isDigit(byte)) return false;
+    }
+    const object = key + CDXJ_DIGITS + 2;
+    if (object >= head.length) return undefined;
+    return head[object - 1] === SPACE && head[object] === OPEN_BRACE;
+  },
+};
+
 /** Rows with commas between their fields (RFC 4180). Recognised by `rowsFormat` only. */
 const csv: Format = {
   name: 'csv',
@@ -189,7 +212,7 @@ const parquet: Format = {
  * The formats that are read, in the order in which they are tried. Add a new one before any format
  * that would also recognise its first bytes.
  */
-export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text];
+export const FORMATS: readonly Format[] = [parquet, json, ndjson, cdxj, csv, tsv, text];
 
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +

@@ -45,6 +45,7 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
   switch (format) {
     case 'json':
     case 'ndjson':
+    case 'cdxj':
       for (const object of objectsIn(beginning)) addMembers(object, [], add);
       break;
     case 'csv':
@@ -63,7 +64,12 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       otherFormat = isObjects ? 'ndjson' : rowsFormat(beginning, true, 'text')?.format;
     }
   }
-  const unit = format === 'text' ? undefined : format.endsWith('json') ? 'member' : 'column';
+  const unit =
+    format === 'text'
+      ? undefined
+      : format.endsWith('json') || format === 'cdxj'
+        ? 'member'
+        : 'column';
   return { unit, values, otherFormat };
 }
 

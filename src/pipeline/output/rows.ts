@@ -173,14 +173,18 @@ export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet';
 /** What may be asked of an output: a format, or `own` for that of each input. */
 export type AskedFormat = OutputFormat | 'own';
 
+/** What comes out: a format that can be asked for, or one in which records stay as they came. */
+type WrittenFormat = OutputFormat | 'cdxj';
+
 /** The format in which the records of an input come out whole, as lines. */
-const OWN: Record<RecordFormat, OutputFormat> = {
+const OWN: Record<RecordFormat, WrittenFormat> = {
   text: 'text',
   ndjson: 'ndjson',
   json: 'ndjson',
   csv: 'csv',
   tsv: 'tsv',
   parquet: 'ndjson',
+  cdxj: 'cdxj',
 };
 
 /**
@@ -188,7 +192,7 @@ const OWN: Record<RecordFormat, OutputFormat> = {
  *
  * @param output `undefined` for the input's own format, as lines: Parquet becomes NDJSON
  */
-export function writtenFormat(input: RecordFormat, output: AskedFormat | undefined): OutputFormat {
+export function writtenFormat(input: RecordFormat, output: AskedFormat | undefined): WrittenFormat {
   if (output === 'own') return input === 'parquet' ? 'parquet' : OWN[input];
   return output ?? OWN[input];
 }
@@ -205,7 +209,7 @@ export function conversionOf(
   output: AskedFormat | undefined,
 ): Conversion | undefined {
   const written = writtenFormat(input, output);
-  if (written === writtenFormat(input, undefined)) return undefined;
+  if (written === writtenFormat(input, undefined) || written === 'cdxj') return undefined;
   return written === 'parquet' && input === 'parquet' ? 'outcomes' : written;
 }
 
@@ -266,7 +270,7 @@ export const PREFERENCES_MEMBER = 'preferences';
 
 /** What preferences add to records of a format, which end with a line end. */
 export function preferenceAdder(
-  format: Exclude<OutputFormat, 'parquet'>,
+  format: Exclude<WrittenFormat, 'parquet'>,
   agents: readonly Agent[],
 ): (record: Buffer, said: Said) => Addition {
   const notation = NOTATIONS[format];

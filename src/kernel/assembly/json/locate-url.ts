@@ -225,7 +225,8 @@ export function locateUrl(
   marks: Marks,
   scratch: usize,
 ): i32 {
-  return (query.flags & QUERY_TIMED) !== 0
+  // Without a path, the time stands elsewhere in the line.
+  return (query.flags & QUERY_TIMED) !== 0 && query.timeFieldCount > 0
     ? readObject<UrlAndTime>(query, line, at, end, marks, scratch)
     : readObject<UrlAlone>(query, line, at, end, marks, scratch);
 }

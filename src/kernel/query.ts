@@ -364,19 +364,8 @@ export function encodeQuery(
   tokenNumber: (token: string) => number,
 ): { query: Query; bytes: Uint8Array } {
   const { agents } = settings;
-  if (agents.length === 0 || agents.length > MAX_AGENTS) {
-    throw new RobotsFilterError(
-      'usage',
-      `1 to ${MAX_AGENTS} agents at a time, not ${agents.length}: ${agents.length === 0 ? 'name one' : 'divide them among several runs'}`,
-    );
-  }
+  checkQuestions(settings);
   const questions = questionsOf(settings);
-  if (questions.length > MAX_AGENTS) {
-    throw new RobotsFilterError(
-      'usage',
-      `${agents.length} agents and ${settings.uses?.length} uses are ${questions.length} answers for each URL, more than ${MAX_AGENTS}. Divide them among several runs`,
-    );
-  }
   const encoder = new TextEncoder();
   const words = fragments(settings);
   const block = new BlockWriter(address, queryBytes(settings));
@@ -502,6 +491,23 @@ export function encodeQuery(
     outcomes: questions.length,
   };
   return { query, bytes: block.bytes };
+}
+
+/** @throws RobotsFilterError `usage` unless there are 1 to 256 agents, and no more answers */
+export function checkQuestions(settings: Pick<QuerySettings, 'agents' | 'uses'>): void {
+  const { agents, uses = [] } = settings;
+  if (agents.length === 0 || agents.length > MAX_AGENTS) {
+    throw new RobotsFilterError(
+      'usage',
+      `1 to ${MAX_AGENTS} agents at a time, not ${agents.length}: ${agents.length === 0 ? 'name one' : 'divide them among several runs'}`,
+    );
+  }
+  const answers = outcomesOf(settings);
+  if (answers <= MAX_AGENTS) return;
+  throw new RobotsFilterError(
+    'usage',
+    `${agents.length} agents and ${uses.length} uses are ${answers} answers for each URL, more than ${MAX_AGENTS}. Divide them among several runs`,
+  );
 }
 
 /** Entries of the counters of rules at first. */

@@ -448,15 +448,15 @@ export class Session {
   /**
    * The query for columns.
    *
-   * @param key names the agents, and whatever else `agents` depends on
-   * @param agents called if the query is not kept from an earlier call
+   * @param key names the agents and uses, and whatever else `asks` depends on
+   * @param asks called if the query is not kept from an earlier call
    * @param timed whether each URL has its own time
    * @param maxAge as QuerySettings has it; only with a time
-   * @throws RobotsFilterError `usage` unless there are 1 to 256 agents
+   * @throws RobotsFilterError `usage` unless there are 1 to 256 agents, and no more answers
    */
   askColumn(
     key: string,
-    agents: () => readonly Agent[],
+    asks: () => Pick<QuerySettings, 'agents' | 'uses'>,
     how: {
       readonly explain: boolean;
       readonly timed: boolean;
@@ -468,8 +468,7 @@ export class Session {
     const queries = this.#queriesFor(COLUMN + (timed ? TIMED : 0), target);
     const own = `${explain} ${maxAge} ${key}`;
     return (
-      queries.get(own) ??
-      this.#add(queries, own, { agents: agents(), ...how, format: 'offsets' }, target)
+      queries.get(own) ?? this.#add(queries, own, { ...asks(), ...how, format: 'offsets' }, target)
     );
   }
 

@@ -2,14 +2,18 @@
 
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../base/errors.js';
+import { isObject } from '../base/maps.js';
 import { Arena } from '../kernel/kernel.js';
 import { REASON_BITS, REASON_MASK } from '../kernel/layout.js';
+import { checkQuestions } from '../kernel/query.js';
 import { type Asked, type JudgeTarget, Session } from '../kernel/session.js';
 import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { knownAgents } from '../protocol/known-agents.js';
-import { describeMisspeltAgents, type NamedTokens } from '../protocol/unnamed-agents.js';
+import { describeMisspeltAgents } from '../protocol/unnamed-agents.js';
+import { parseUses, type Use } from '../protocol/uses.js';
 import type { Profile } from '../protocol/verdict.js';
 import { ShardView } from '../view/shard-view.js';
+import { TableView } from '../view/table-view.js';
 import {
   ANSWER_BYTES,
   ANSWER_KIND,
@@ -29,6 +33,8 @@ export interface ServedTable {
   readonly tables: readonly { readonly table: number; readonly bytes: number }[];
   /** Number of shards, if the answers are the shards of hosts and not verdicts. */
   readonly addedShards: number | undefined;
+  /** Whether all shards are in memory. */
+  readonly isWhole: boolean;
   readonly histories: boolean;
   /** The time for which the table answers, in seconds since 1970; the newest if undefined. */
   readonly time: number | undefined;
@@ -48,11 +54,8 @@ export class ColumnJudge {
   readonly #served: ServedTable;
   readonly #session: Session;
   readonly #target: JudgeTarget;
-  /** The view of the table, or of its first shard. */
-  readonly #view: ShardView;
-  /** The product tokens of all parts. */
-  readonly #named: NamedTokens;
-  /** The frames of warnings about the agents of queries; undefined where there is no reason. */
+  readonly #view: TableView;
+  /** The frames of warnings about queries; undefined where there is no reason. */
   readonly #warnings = new WeakMap<Asked, Buffer | undefined>();
 
   constructor(served: ServedTable) {
@@ -64,14 +67,8 @@ export class ColumnJudge {
     const [first] = tables;
     if (first === undefined) throw new Error('no table is served');
     this.#served = served;
-    this.#named = {
-      hasToken: (token) => tables.some(({ view }) => view.hasToken(token)),
-      *tokens() {
-        for (const { view } of tables) yield* view.tokens();
-      },
-    };
     this.#session = new Session(new Arena(memory), USUAL_BYTES);
-    this.#view = first.view;
+    this.#view = new TableView(tables.map(({ view }) => view));
     this.#target = {
       profile: served.profile,
       table: first.table,
@@ -80,7 +77,7 @@ export class ColumnJudge {
       shards: tables,
       addedShards: served.addedShards,
       at: served.time,
-      checkAgent: (agent) => first.view.checkAgent(agent),
+      checkAgent: (agent) => this.#view.checkAgent(agent),
     };
   }
 
@@ -94,25 +91,37 @@ export class ColumnJudge {
    * Judges the URLs that lie in the last `columnMemory`.
    *
    * @returns the frame of the answer
-   * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs, or the
-   *   table has no histories, or one time, and the URLs have times; or if there is no time from
-   *   which an age is counted
+   * @throws RobotsFilterError `usage` if the agents or uses are none, or too many for so many URLs,
+   *   or the table has no histories, or one time, and the URLs have times; if there is no time from
+   *   which an age is counted; or if the table has no signals, and uses are asked about
    */
-  judge({ agents: names, explain, warn, timed, maxAge, count }: Request): Buffer {
+  judge({ agents: names, uses, explain, warn, timed, maxAge, count }: Request): Buffer {
     if (timed) this.#checkTimes();
     if (maxAge !== undefined) this.#checkAge(timed);
-    const parse = (): Agent[] => this.#parseAgents(names);
+    const asks = (): AgentsAndUses => {
+      const asked = {
+        agents: this.#parseAgents(names),
+        uses: uses === undefined ? [] : this.#parseUses(uses),
+      };
+      // Before there is an object for each agent and use: a short request names 10,000 of both.
+      checkQuestions(asked);
+      return asked;
+    };
     const how = { explain, timed, maxAge };
-    const asked = this.#session.askColumn(names, parse, how, this.#target);
-    const agents = asked.agents.length;
-    if (count * agents > MAX_VERDICTS) {
+    // Texts that are no JSON must not have the key of others, either.
+    const key = uses === undefined ? `agents ${names}` : `${names.length} ${names}${uses}`;
+    const asked = this.#session.askColumn(key, asks, how, this.#target);
+    const { outcomes } = asked.query;
+    if (count * outcomes > MAX_VERDICTS) {
+      const each =
+        uses === undefined ? `for ${outcomes} agents` : `with ${outcomes} answers for each`;
       throw new RobotsFilterError(
         'usage',
-        `${count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
+        `${count} URLs ${each} are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
       );
     }
     const answer = frame(KIND_VERDICTS, this.#columns(asked, count, explain));
-    const warned = warn ? this.#warning(asked) : undefined;
+    const warned = warn ? this.#warning(asked, uses) : undefined;
     return warned === undefined ? answer : Buffer.concat([warned, answer]);
   }
 
@@ -142,20 +151,29 @@ export class ColumnJudge {
       this.#session.judgeColumn(asked, count, (some) => shards.push(Buffer.from(some)));
       return shards;
     }
-    const answer = new Answer(count, asked.agents.length, explain);
+    const answer = new Answer(count, asked.query.outcomes, explain);
     this.#session.judgeColumn(asked, count, (outcomes) => answer.add(outcomes));
     return answer.columns();
   }
 
-  /** The frame of a warning, if one of the agents likely misspells another. */
-  #warning(asked: Asked): Buffer | undefined {
-    if (this.#view.isReduced || this.#served.addedShards !== undefined) return undefined;
+  /**
+   * The frames of warnings: that one of the agents likely misspells another, and that no robots.txt
+   * speaks of a use.
+   */
+  #warning(asked: Asked, uses: string | undefined): Buffer | undefined {
+    if (this.#served.addedShards !== undefined) return undefined;
     if (!this.#warnings.has(asked)) {
-      const text = describeMisspeltAgents(asked.agents, this.#named, knownAgents(), 'the table');
-      this.#warnings.set(
-        asked,
-        text === undefined ? undefined : frame(KIND_WARNING, [Buffer.from(text)]),
-      );
+      const view = this.#view;
+      const texts = [
+        view.isReduced
+          ? undefined
+          : describeMisspeltAgents(asked.agents, view, knownAgents(), 'the table'),
+        uses === undefined || !this.#served.isWhole
+          ? undefined
+          : view.describeUnstated(this.#parseUses(uses), 'the table'),
+      ].filter((text) => text !== undefined);
+      const frames = texts.map((text) => frame(KIND_WARNING, [Buffer.from(text)]));
+      this.#warnings.set(asked, frames.length === 0 ? undefined : Buffer.concat(frames));
     }
     return this.#warnings.get(asked);
   }
@@ -172,16 +190,69 @@ export class ColumnJudge {
     refuseSameAgents(agents);
     return agents;
   }
+
+  /** @throws RobotsFilterError `usage` */
+  #parseUses(json: string): Use[] {
+    if (this.#served.addedShards !== undefined) {
+      throw new RobotsFilterError('usage', `shards have no uses. Leave the flag for uses out`);
+    }
+    const { uses: names, policyTokens } = parseNamedUses(json);
+    const uses = parseUses(names, policyTokens, USE_OPTIONS);
+    this.#view.checkUses(uses);
+    return uses;
+  }
+}
+
+type AgentsAndUses = { readonly agents: readonly Agent[]; readonly uses: readonly Use[] };
+
+/** How messages name a use and a policy token of a request. */
+const USE_OPTIONS = { use: 'the use', policyToken: 'the policy token of' };
+
+/** The JSON object of a request with uses. */
+interface NamedUses {
+  readonly uses: readonly string[];
+  readonly policyTokens: Readonly<Record<string, string>>;
+}
+
+/** @throws RobotsFilterError `usage` unless the JSON is such an object, with one use at least */
+function parseNamedUses(json: string): NamedUses {
+  const wrong = (what: string): RobotsFilterError =>
+    new RobotsFilterError(
+      'usage',
+      `${what}. Send an object such as {"uses":["train"],"policyTokens":{"train":"TOKEN"}}; policyTokens may be left out`,
+    );
+  const named = parsed(json);
+  if (!isObject(named)) throw wrong('the uses of a request are no JSON object');
+  const { uses, policyTokens = {}, ...others } = named;
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw wrong(`the uses of a request have the unknown member ${JSON.stringify(other)}`);
+  }
+  if (!Array.isArray(uses) || uses.length === 0 || !uses.every(isText)) {
+    throw wrong('"uses" of a request is no array of one text at least');
+  }
+  if (!isObject(policyTokens) || !Object.values(policyTokens).every(isText)) {
+    throw wrong('"policyTokens" of a request is no object of texts');
+  }
+  return { uses, policyTokens: policyTokens as NamedUses['policyTokens'] };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** The value of a JSON text; `undefined` for a text that is no JSON. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws RobotsFilterError `usage` unless the JSON is an array */
 function parseList(json: string): readonly unknown[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(json);
-  } catch {
-    list = undefined;
-  }
+  const list = parsed(json);
   if (Array.isArray(list)) return list;
   throw new RobotsFilterError(
     'usage',
@@ -211,20 +282,22 @@ function frame(kind: number, parts: readonly Uint8Array[]): Buffer {
 
 /**
  * The answer to one request. It takes the outcomes that the kernel wrote (CONVERT_OUTCOMES), URL by
- * URL, and puts them into columns, one for each agent.
+ * URL, and puts them into columns: one for the verdicts of each agent, then one for each answer
+ * about a use.
  */
 class Answer {
   readonly #count: number;
-  readonly #agents: number;
+  /** Outcomes of each URL. */
+  readonly #outcomes: number;
   readonly #verdicts: Uint8Array;
   readonly #explanation: Explanation | undefined;
   #url = 0;
 
-  constructor(count: number, agents: number, explain: boolean) {
+  constructor(count: number, outcomes: number, explain: boolean) {
     this.#count = count;
-    this.#agents = agents;
-    this.#verdicts = new Uint8Array(count * agents);
-    this.#explanation = explain ? new Explanation(count * agents) : undefined;
+    this.#outcomes = outcomes;
+    this.#verdicts = new Uint8Array(count * outcomes);
+    this.#explanation = explain ? new Explanation(count * outcomes) : undefined;
   }
 
   /** Adds what the kernel wrote: the outcomes of whole URLs. */
@@ -241,12 +314,12 @@ class Answer {
 
   #addVerdicts(outcomes: Buffer): void {
     const verdicts = this.#verdicts;
-    const agents = this.#agents;
+    const ofUrl = this.#outcomes;
     const count = this.#count;
     let url = this.#url;
     for (let at = 0; at < outcomes.length; url++) {
-      for (let agent = 0; agent < agents; agent++) {
-        verdicts[agent * count + url] = (outcomes[at++] as number) >> REASON_BITS;
+      for (let column = 0; column < ofUrl; column++) {
+        verdicts[column * count + url] = (outcomes[at++] as number) >> REASON_BITS;
       }
     }
     this.#url = url;
@@ -254,8 +327,8 @@ class Answer {
 
   #addExplained(outcomes: Buffer, explanation: Explanation): void {
     for (let at = 0; at < outcomes.length; this.#url++) {
-      for (let agent = 0; agent < this.#agents; agent++) {
-        const place = agent * this.#count + this.#url;
+      for (let column = 0; column < this.#outcomes; column++) {
+        const place = column * this.#count + this.#url;
         this.#verdicts[place] = (outcomes[at] as number) >> REASON_BITS;
         at = explanation.add(place, outcomes, at);
       }

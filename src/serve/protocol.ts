@@ -20,8 +20,8 @@ export const GREETING_BYTES = 8;
 
 // ---- The server's greeting: MAGIC, the version, the length of a JSON object, the object
 
-// ---- Request: this header, the age, the agents (JSON, padded with zeros), the times, the offsets,
-// the URLs
+// ---- Request: this header, the age, the length of the uses' JSON, the agents (JSON, padded with
+// zeros), the uses (the same), the times, the offsets, the URLs
 
 const REQUEST_KIND = 0;
 const REQUEST_FLAGS = 4;
@@ -32,8 +32,9 @@ const REQUEST_COUNT = 12;
 /** Bytes of all URLs: the last offset minus the first. */
 const REQUEST_URL_BYTES = 16;
 const REQUEST_BYTES = 20;
+const LENGTH_BYTES = 4;
 
-/** The agents are padded to a multiple of this. */
+/** The agents and the uses are padded to a multiple of this. */
 const ALIGNMENT = 4;
 
 /** The only kind of request: verdicts on URLs. */
@@ -46,7 +47,12 @@ const FLAG_WARN = 2;
 const FLAG_TIMES = 4;
 /** A robots.txt may be at most so old: a word with its age in seconds follows the header. */
 const FLAG_MAX_AGE = 8;
-const FLAGS = FLAG_EXPLAIN | FLAG_WARN | FLAG_TIMES | FLAG_MAX_AGE;
+/**
+ * Answers about uses are wanted after the verdicts: a word with the length of their JSON, without
+ * its padding, follows the header and the age.
+ */
+const FLAG_USES = 16;
+const FLAGS = FLAG_EXPLAIN | FLAG_WARN | FLAG_TIMES | FLAG_MAX_AGE | FLAG_USES;
 
 // ---- Answer: this header, then for VERDICTS the columns, for REFUSAL a message in UTF-8
 
@@ -65,7 +71,9 @@ export const KIND_WARNING = 3;
 
 /** Maximum length of the agents' JSON, in bytes. */
 const MAX_AGENTS_BYTES = 65_536;
-/** Maximum product of URLs and agents in one request, which bounds the answer. */
+/** Maximum length of the uses' JSON, in bytes. */
+const MAX_USES_BYTES = 65_536;
+/** Maximum number of verdicts, and answers about uses, in one request: it bounds the answer. */
 export const MAX_VERDICTS = 65_536;
 /** The longest URL that is judged, in bytes, as a line by default. A longer URL is `invalid`. */
 export const MAX_URL_BYTES = 16 * 1024 * 1024;
@@ -75,6 +83,7 @@ const MAX_REQUEST_URL_BYTES = MAX_URL_BYTES + 1;
 /** The limits as the server's greeting states them. */
 export const LIMITS = {
   agentsBytes: MAX_AGENTS_BYTES,
+  usesBytes: MAX_USES_BYTES,
   verdicts: MAX_VERDICTS,
   urlBytes: MAX_URL_BYTES,
   requestUrlBytes: MAX_REQUEST_URL_BYTES,
@@ -157,6 +166,8 @@ export function writeFrame(descriptor: number, bytes: Uint8Array): void {
 export interface Request {
   /** The agents as they were sent: JSON. */
   readonly agents: string;
+  /** The uses about which is asked, as they were sent: JSON. */
+  readonly uses?: string | undefined;
   readonly explain: boolean;
   /** Whether a warning about the agents is wanted. */
   readonly warn: boolean;
@@ -191,7 +202,7 @@ export function readRequest(
   if ((flags & ~FLAGS) !== 0) {
     throw refusedFrame(
       `a request with flags ${flags}`,
-      `The flags are ${FLAG_EXPLAIN}, ${FLAG_WARN}, ${FLAG_TIMES} and ${FLAG_MAX_AGE}`,
+      `The flags are ${FLAG_EXPLAIN}, ${FLAG_WARN}, ${FLAG_TIMES}, ${FLAG_MAX_AGE} and ${FLAG_USES}`,
     );
   }
   const timed = (flags & FLAG_TIMES) !== 0;
@@ -202,14 +213,17 @@ export function readRequest(
   checkLimit('URLs', count, MAX_VERDICTS);
   checkLimit('bytes of URLs', urlBytes, MAX_REQUEST_URL_BYTES);
   const maxAge = (flags & FLAG_MAX_AGE) === 0 ? undefined : readMaxAge(input);
-  const agents = Buffer.alloc(Math.ceil(agentsBytes / ALIGNMENT) * ALIGNMENT);
-  readPart(input, agents, 'the agents of a request');
+  const usesBytes = (flags & FLAG_USES) === 0 ? undefined : readUsesBytes(input);
+  const agents = readText(input, agentsBytes, 'the agents of a request');
+  const uses =
+    usesBytes === undefined ? undefined : readText(input, usesBytes, 'the uses of a request');
   const column = columnMemory(count, urlBytes, timed);
   readPart(input, column, 'the URLs of a request');
   const offsetsAt = column.byteOffset + timeBytes(count, timed);
   rebaseOffsets(new Uint32Array(column.buffer, offsetsAt, count + 1), urlBytes);
   return {
-    agents: agents.toString('utf8', 0, agentsBytes),
+    agents,
+    uses,
     explain: (flags & FLAG_EXPLAIN) !== 0,
     warn: (flags & FLAG_WARN) !== 0,
     timed,
@@ -225,6 +239,21 @@ function readMaxAge(input: number): number {
   const maxAge = word.readUInt32LE();
   checkLimit('seconds of age', maxAge, LAST_TIME);
   return maxAge;
+}
+
+function readUsesBytes(input: number): number {
+  const word = Buffer.alloc(LENGTH_BYTES);
+  readPart(input, word, 'the length of the uses of a request');
+  const bytes = word.readUInt32LE();
+  checkLimit('bytes of uses', bytes, MAX_USES_BYTES);
+  return bytes;
+}
+
+/** Reads a text and its padding. */
+function readText(input: number, bytes: number, part: string): string {
+  const text = Buffer.alloc(Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
+  readPart(input, text, part);
+  return text.toString('utf8', 0, bytes);
 }
 
 /** Bytes of the times, the offsets and the URLs. */

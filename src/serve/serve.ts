@@ -6,6 +6,7 @@ import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { docsPage, RobotsFilterError } from '../base/errors.js';
 import { hasHistories, type TableMemory } from '../judge/table-memory.js';
+import { USE_REASONS, USE_WORDS } from '../protocol/uses.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
 import { Threads } from '../workers/pool.js';
@@ -68,8 +69,11 @@ function writeGreeting(table: TableMemory, { version }: ServeSettings): void {
     rules: header.rules,
     checksum: checksumText(header.checksum),
     histories: hasHistories(table),
+    signals: table.view.hasSignals,
     verdicts: VERDICTS,
     reasons: REASONS,
+    answers: USE_WORDS.map((word) => (word === '' ? null : word)),
+    useReasons: USE_REASONS,
     limits: LIMITS,
   };
   const json = Buffer.from(JSON.stringify(facts));
@@ -108,6 +112,7 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
     tables: served.map(({ table, header }) => ({ table, bytes: header.length })),
     addedShards: settings.addedShards,
     time: table.time,
+    isWhole: shards.every((shard) => shard !== undefined),
     histories: hasHistories(table),
     profile: header.profile,
     agents: settings.agents,

@@ -14,6 +14,9 @@ import type {
   TableRule,
 } from './table-content.js';
 
+/** Number of keys of signals that a warning names. */
+const MOST_KEYS = 8;
+
 /**
  * Reads a table: what spans its shards, and for an offset what its shard has there. A shard that is
  * not in memory has no hosts that could be listed, and none that can be asked for.
@@ -89,6 +92,21 @@ export class TableView {
       if (names.some((name) => token.startsWith(name))) return true;
     }
     return false;
+  }
+
+  /**
+   * Names the uses of which no robots.txt in memory speaks: each answer about them is the same.
+   *
+   * @param place what the table is made of, or its name
+   * @returns `undefined` if there are none
+   */
+  describeUnstated(uses: readonly Use[], place: string): string | undefined {
+    const unstated = uses.filter((use) => !this.speaksOf(use)).map(({ name }) => name);
+    if (unstated.length === 0) return undefined;
+    const keys = this.signalKeys(MOST_KEYS);
+    const named =
+      keys.length === 0 ? 'They have no signals at all' : `Keys that they name: ${keys.join(', ')}`;
+    return `no robots.txt in ${place} says anything about ${unstated.join(' and ')}, so each answer is unstated. ${named}`;
   }
 
   /** Whether the table has what robots.txt files say about uses. */

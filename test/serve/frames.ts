@@ -12,21 +12,37 @@ export function words(...values: readonly number[]): Buffer {
 /** A client's greeting. */
 export const GREETING = words(MAGIC, PROTOCOL_VERSION);
 
-/** A request as a client sends it. */
+/**
+ * A request as a client sends it.
+ *
+ * @param more the JSON of the uses, a time for each URL, other flags
+ */
 export function request(
   urls: readonly (string | Uint8Array)[],
   agents: string,
   explain = false,
   base = 0,
+  more: {
+    readonly uses?: string;
+    readonly times?: readonly number[];
+    readonly flags?: number;
+  } = {},
 ): Buffer {
+  const { uses, times, flags = 0 } = more;
   const bytes = urls.map((url) => Buffer.from(url as string));
   const offsets = [base];
   for (const { length } of bytes) offsets.push((offsets.at(-1) as number) + length);
   const list = Buffer.from(agents);
+  const named = Buffer.from(uses ?? '');
+  const all = flags | (explain ? 1 : 0) | (times ? 4 : 0) | (uses === undefined ? 0 : 16);
   return Buffer.concat([
-    words(1, explain ? 1 : 0, list.length, urls.length, (offsets.at(-1) as number) - base),
+    words(1, all, list.length, urls.length, (offsets.at(-1) as number) - base),
+    words(...(uses === undefined ? [] : [named.length])),
     list,
     Buffer.alloc(-list.length & 3),
+    named,
+    Buffer.alloc(-named.length & 3),
+    words(...(times ?? [])),
     words(...offsets),
     ...bytes,
   ]);

@@ -205,7 +205,14 @@ describe('robots-filter serve', () => {
 describe('a request', () => {
   const header = (...rest: readonly number[]): Buffer => words(1, 0, ...rest);
   it.each([
-    ['another flag', [words(1, 16, 0, 0, 0)], 'flags 16'],
+    ['another flag', [words(1, 32, 0, 0, 0)], 'flags 32'],
+    ['too many uses', [words(1, 16, 0, 0, 0, 65_537)], '65537 bytes of uses. Send at most 65536'],
+    ['a cut length of uses', [words(1, 16, 0, 0, 0), 'xy'], 'within the length of the uses'],
+    [
+      'truncated uses',
+      [words(1, 16, 2, 0, 0, 5), '[]\0\0{"use'],
+      'the uses of a request, after 5 of',
+    ],
     ['an age that is none', [words(1, 8, 0, 0, 0, 0xffff_ffff)], '4294967295 seconds of age'],
     ['an age that is cut', [words(1, 8, 0, 0, 0), 'x'], 'within the age of a request'],
     ['truncated times', [words(1, 4, 0, 2, 4), words(9)], 'the URLs of a request'],
@@ -252,6 +259,7 @@ describe('a column', () => {
         memory: arena.memory,
         tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
         addedShards: undefined,
+        isWhole: true,
         histories: false,
         time: undefined,
         profile,
@@ -302,6 +310,7 @@ describe('a column', () => {
       memory: arena.memory,
       tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
+      isWhole: true,
       histories: true,
       time: undefined,
       profile: 'rfc9309',
@@ -369,6 +378,7 @@ describe('a column', () => {
       memory: arena.memory,
       tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
+      isWhole: true,
       histories: true,
       time: undefined,
       profile: 'rfc9309',
@@ -414,6 +424,7 @@ describe('a column', () => {
       memory: arena.memory,
       tables: [{ table: TABLE_ADDRESS, bytes: header.length }],
       addedShards: undefined,
+      isWhole: true,
       histories: false,
       time: undefined,
       profile: 'rfc9309',

@@ -29,6 +29,8 @@ export async function openTable(
     readonly threads?: number;
     readonly report?: string;
     readonly preferences?: boolean;
+    /** Whether a compiled table has signals without a use that is asked for. */
+    readonly signals?: boolean;
     readonly timeField?: readonly string[];
     readonly inForce?: string;
     readonly maxAge?: number;
@@ -47,7 +49,7 @@ export async function openTable(
     const productTokens = agents && neededTokens(agents, uses);
     // A report counts records and dates, unless it is for many times.
     const records = (report !== undefined && !history) || preferences;
-    const signals = uses.length > 0;
+    const signals = uses.length > 0 || options.signals === true;
     const context = { productTokens, diagnostics, interruption };
     // By default the last record of a host counts, and not the newest.
     const isDated = history || options.inForce === 'latest';
@@ -93,18 +95,9 @@ export function noteUnstatedUses(
   place: string,
   diagnostics: Diagnostics,
 ): void {
-  const unstated = uses.filter((use) => !view.speaksOf(use)).map(({ name }) => name);
-  if (unstated.length === 0) return;
-  const keys = view.signalKeys(MOST_KEYS);
-  const named =
-    keys.length === 0 ? 'They have no signals at all' : `Keys that they name: ${keys.join(', ')}`;
-  diagnostics.note(
-    `warning: no robots.txt in ${place} says anything about ${unstated.join(' and ')}, so each answer is unstated. ${named}`,
-  );
+  const text = view.describeUnstated(uses, place);
+  if (text !== undefined) diagnostics.note(`warning: ${text}`);
 }
-
-/** Number of keys of signals that a warning names. */
-const MOST_KEYS = 8;
 
 /** The error for a table without histories, which has no other time. */
 function withoutHistories(

@@ -55,7 +55,12 @@ export async function serveTable(
   const table = await interruptible(async (interruption) => {
     const opened =
       shards === undefined
-        ? await openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
+        ? await openTable(
+            { ...options, bankBytes: ONE_BANK, signals: true },
+            kept,
+            diagnostics,
+            interruption,
+          )
         : emptyTable('rfc9309');
     return interruption.exitCode ?? opened;
   });

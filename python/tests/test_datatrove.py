@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robots_filter import RobotsFilterError, UsageError
+from robots_filter import RobotsFilterError, Table, UsageError
 
 pytest.importorskip("datatrove.pipeline.filters")
 
@@ -46,11 +46,35 @@ def test_documents(table_path: Path) -> None:
     assert pickle.loads(pickle.dumps(step)).filter_batch(documents()) == list(URLS.values())
 
 
+def test_documents_whose_use_is_refused(tmp_path: Path) -> None:
+    said = {"n.example": "train-ai=n", "y.example": "train-ai=y", "x.example": "search=n"}
+    for host, usage in said.items():
+        (tmp_path / host).write_text(f"User-agent: *\nContent-Usage: {usage}\nDisallow: /d\n")
+    Table.compile(tmp_path, tmp_path / "t", signals=True).close()
+    paths = ["n.example/", "y.example/", "x.example/", "n.example/d", "new.example/"]
+    batch = [Document("", "", metadata={"url": f"https://{path}"}) for path in paths]
+    refused, unstated, denied = ((False, word) for word in ("refused", "unstated", "deny"))
+    step = RobotsFilter(tmp_path / "t", "GPTBot", use="train", unknown="allow")
+    assert step.filter_batch(batch) == [refused, True, True, denied, True]
+    assert pickle.loads(pickle.dumps(step)).filter_batch(batch) == step.filter_batch(batch)
+    strict = RobotsFilter(
+        tmp_path / "t", ["A", "B"], use=["train"], unknown="allow", require_grant=True
+    )
+    assert strict.filter_batch(batch) == [refused, True, unstated, denied, unstated]
+    token = {"train": "Token"}
+    with pytest.raises(UsageError, match="policy_tokens has no effect without use"):
+        RobotsFilter(tmp_path / "t", "A", policy_tokens=token)
+    with pytest.raises(UsageError, match="require_grant has no effect without use"):
+        RobotsFilter(tmp_path / "t", "A", require_grant=True)
+
+
 def test_wrong_arguments(table_path: Path) -> None:
     with pytest.raises(RobotsFilterError, match="no such file"):
         RobotsFilter("missing.table", "GPTBot")
     with pytest.raises(UsageError, match="it has spaces"):
         RobotsFilter(table_path, "Bad Bot")
+    with pytest.raises(UsageError, match="signals=True"):
+        RobotsFilter(table_path, "GPTBot", use="train")
     with pytest.raises(UsageError, match=r"document 0 has no 'url' in its metadata, which has 'u'"):
         RobotsFilter(table_path, "GPTBot").filter_batch(documents())
 

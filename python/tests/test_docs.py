@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not in the s
 #: The blocks of a page, by what each needs beside this package.
 NEEDS = {
     DOCS: [
-        *("pyarrow", "robots_filter", "duckdb", "polars"),
+        *("pyarrow", "robots_filter", "robots_filter", "duckdb", "polars"),
         *("datatrove.pipeline.filters", "datasets"),
     ],
     README: ["robots_filter"],

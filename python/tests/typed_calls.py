@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 import polars as pl
 from typing_extensions import assert_type
 
-from robots_filter import Judgement, Table, Verdict
+from robots_filter import Judgement, Table, UseAnswer, UseJudgement, Verdict
 
 
 def lists(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> None:
@@ -38,6 +38,25 @@ def times(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> Non
     for at in (now, now.date(), None):
         assert_type(table.verdict("url", "a", at=at), Judgement)
         assert_type(table.verdicts(urls, "a", at=at, max_age=90), list[Verdict])
+
+
+def uses(table: Table, urls: list[str], urls_or_nulls: list[str | None]) -> None:
+    """There is no answer where the URL may not be fetched."""
+    one, many = "train", ["train", "search"]
+    assert_type(table.uses(urls, "a", one), list[UseAnswer | None])
+    assert_type(table.uses(urls, "a", one, True, max_age=9), list[UseJudgement])
+    assert_type(table.uses(urls, "a", many), list[dict[str, UseAnswer | None]])
+    assert_type(table.uses(urls, ["a"], one, explain=True), list[dict[str, UseJudgement]])
+    assert_type(table.uses(urls, ["a"], many), list[dict[str, dict[str, UseAnswer | None]]])
+    assert_type(table.uses(urls_or_nulls, "a", one, policy_tokens={}), list[UseAnswer | None])
+    assert_type(table.uses(urls_or_nulls, "a", one, explain=True), list[UseJudgement | None])
+    assert_type(
+        table.uses(urls_or_nulls, ["a"], many, explain=True),
+        list[dict[str, dict[str, UseJudgement]] | None],
+    )
+    assert_type(table.uses(pl.Series(urls), ["a"], many), pl.Series)
+    assert_type(table.use("url", "a", "train", policy_tokens={"train": "T"}), UseJudgement)
+    assert_type(list(table.filter(urls, "a", use=many, require_grant=True)), list[str])
 
 
 def columns(table: Table, series: pl.Series) -> None:

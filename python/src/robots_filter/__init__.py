@@ -11,7 +11,7 @@ from importlib.metadata import version as _version
 
 from ._errors import ProcessError, RobotsFilterError, RobotsFilterWarning, UsageError
 from ._judge import Profile
-from ._lists import Judgement, Verdict
+from ._lists import Judgement, UseAnswer, UseJudgement, Verdict
 from ._program import command
 from ._table import Table
 
@@ -29,6 +29,8 @@ __all__ = [
     "RobotsFilterWarning",
     "Table",
     "UsageError",
+    "UseAnswer",
+    "UseJudgement",
     "Verdict",
     "__version__",
     "command",

@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 
 from ._columns import Column, columns_of, encoded
 from ._errors import UsageError
+from ._names import Names
+from ._question import Uses
 from ._results import NO_RULE, Results
 
 _EMPTY = memoryview(b"\0\0\0\0\0\0\0\0")
@@ -94,15 +96,14 @@ def column_of(values: Any) -> Column:
 def judged(
     urls: Any,
     ask: Callable[[Iterable[Column]], Results],
-    verdicts: Sequence[str],
-    reasons: Sequence[str],
+    names: Names,
 ) -> Any:
     """Return the results for an array that is not dictionary-encoded, or a chunked one."""
     if not isinstance(urls, pa.ChunkedArray):
-        results = ArrowResults(ask([column_of(urls)]), verdicts, reasons)
+        results = ArrowResults(ask([column_of(urls)]), names)
         return results.array(0, len(urls), validity_of(urls))
     columns = map(column_of, urls.chunks) if urls.chunks else columns_of([], [])
-    results = ArrowResults(ask(columns), verdicts, reasons)
+    results = ArrowResults(ask(columns), names)
     arrays = []
     start = 0
     for chunk in urls.chunks:
@@ -114,11 +115,11 @@ def judged(
 class ArrowResults:
     """The results of a call as arrays."""
 
-    def __init__(self, results: Results, verdicts: Sequence[str], reasons: Sequence[str]) -> None:
+    def __init__(self, results: Results, names: Names) -> None:
         self._results = results
-        self._verdicts = pa.array(verdicts, pa.string())
-        self._reasons = pa.array(reasons, pa.string())
-        self._codes = [pa.py_buffer(column) for column in results.verdicts]
+        self._verdicts = _Words(names.verdicts, names.reasons, "verdict", "rule")
+        self._answers = _Words(names.answers, names.answer_reasons, "answer", "signal")
+        self._codes = [pa.py_buffer(column) for column in results.codes]
         self._explained = [self._explanation(index) for index in range(len(self._codes))]
 
     def array(self, start: int, count: int, valid: Any) -> Any:
@@ -126,19 +127,41 @@ class ArrowResults:
 
         `valid` is a boolean array that is false where the URL is null, or None without nulls.
         """
-        arrays = [self._of_agent(index, start, count, valid) for index in range(len(self._codes))]
         question = self._results.question
+        if question.uses is None:
+            return self._of_verdicts(start, count, valid)
+        answers = self._of_uses(question.uses, start, count, valid)
+        if not question.both:
+            return answers
+        verdicts = self._of_verdicts(start, count, valid)
+        return _struct([verdicts, answers], ["verdicts", "uses"], valid)
+
+    def _of_verdicts(self, start: int, count: int, valid: Any) -> Any:
+        question = self._results.question
+        arrays = [
+            self._column(agent, self._verdicts, start, count, valid)
+            for agent in range(len(question.agents))
+        ]
         return arrays[0] if question.single else _struct(arrays, list(question.agents), valid)
 
-    def _of_agent(self, index: int, start: int, count: int, valid: Any) -> Any:
+    def _of_uses(self, uses: Uses, start: int, count: int, valid: Any) -> Any:
+        question = self._results.question
+        of_agents = []
+        for agent in range(len(question.agents)):
+            places = (self._results.of_use(agent, use) for use in range(len(uses.names)))
+            arrays = [self._column(at, self._answers, start, count, valid) for at in places]
+            of_agents.append(arrays[0] if uses.single else _struct(arrays, list(uses.names), valid))
+        return of_agents[0] if question.single else _struct(of_agents, [*question.agents], valid)
+
+    def _column(self, index: int, words: _Words, start: int, count: int, valid: Any) -> Any:
         codes = self._codes[index].slice(start, count)
-        verdict = _encoded(codes, count, valid, self._verdicts)
+        word = _encoded(codes, count, valid, words.names, words.none)
         if not self._results.question.explain:
-            return verdict
+            return word
         reasons, lines, rules = self._explained[index]
-        reason = _encoded(reasons.slice(start, count), count, valid, self._reasons)
-        fields = [verdict, reason, lines.slice(start, count), rules.slice(start, count)]
-        return _struct(fields, ["verdict", "reason", "line", "rule"], valid)
+        reason = _encoded(reasons.slice(start, count), count, valid, words.reasons)
+        fields = [word, reason, lines.slice(start, count), rules.slice(start, count)]
+        return _struct(fields, words.members, valid)
 
     def _explanation(self, index: int) -> tuple[Any, Any, Any]:
         parts = self._results.explained[index]
@@ -162,15 +185,31 @@ class ArrowResults:
         return reasons, _one(lines), _one(rules)
 
 
+class _Words:
+    """The words of verdicts, or of answers about uses, and the members of an explanation."""
+
+    def __init__(
+        self, names: Sequence[str | None], reasons: Sequence[str], word: str, text: str
+    ) -> None:
+        #: The number that stands for no word, the last one; None if there is no such.
+        self.none = names.index(None) if None in names else None
+        self.names = pa.array([name for name in names if name is not None], pa.string())
+        self.reasons = pa.array(reasons, pa.string())
+        self.members = [word, "reason", "line", text]
+
+
 def _one(chunks: list[Any]) -> Any:
     chunked = pa.chunked_array(chunks).unify_dictionaries()
     combined = chunked.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def _encoded(codes: Any, count: int, valid: Any, names: Any) -> Any:
+def _encoded(codes: Any, count: int, valid: Any, names: Any, none: int | None = None) -> Any:
+    """Return the names of codes; null where `valid` is false, and for the code `none`."""
     validity = None if valid is None else valid.buffers()[1]
     indices = pa.Array.from_buffers(pa.int8(), count, [validity, codes])
+    if none is not None:
+        indices = pc.if_else(pc.equal(indices, none), pa.scalar(None, pa.int8()), indices)
     return pa.DictionaryArray.from_arrays(indices, names)
 
 

@@ -27,6 +27,7 @@ _FLAG_EXPLAIN = 1
 _FLAG_WARN = 2
 _FLAG_TIMES = 4
 _FLAG_MAX_AGE = 8
+_FLAG_USES = 16
 _WORD = struct.Struct("<I")
 _DAY = 86_400
 
@@ -48,6 +49,7 @@ class Limits:
     verdicts: int
     url_bytes: int
     agents_bytes: int
+    uses_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,13 @@ class Column:
                 f"the names of the agents have {len(agents)} bytes. "
                 f"Ask about fewer agents at a time: at most {limits.agents_bytes} bytes of names"
             )
-        most = max(1, limits.verdicts // len(question.agents))
+        uses = b"" if question.uses is None else question.uses.json
+        if len(uses) > limits.uses_bytes:
+            raise UsageError(
+                f"the names of the uses have {len(uses)} bytes. "
+                f"Ask about fewer uses at a time: at most {limits.uses_bytes} bytes of names"
+            )
+        most = max(1, limits.verdicts // question.outcomes)
         offsets = self.offsets
         start = 0
         while True:
@@ -101,21 +109,29 @@ class Column:
             else:
                 words = self.words(start, end + 1)
                 data = self.data[offsets[start] : offsets[end]]
-            flags = _FLAG_WARN | (_FLAG_EXPLAIN if question.explain else 0)
+            flags = _FLAG_WARN if question.warn else 0
+            flags |= _FLAG_EXPLAIN if question.explain else 0
             of_urls = []
             if times is not None:
                 flags |= _FLAG_TIMES
                 of_urls = [times[start:end].cast("B")] if end > start else []
-            age = b""
+            more = b""
             if question.max_age is not None:
                 flags |= _FLAG_MAX_AGE
-                age = _WORD.pack(_DAY * question.max_age)
+                more += _WORD.pack(_DAY * question.max_age)
+            if question.uses is not None:
+                flags |= _FLAG_USES
+                more += _WORD.pack(len(uses))
             header = _HEADER.pack(_KIND_JUDGE, flags, len(agents), end - start, len(data))
-            head = header + age + agents + bytes(-len(agents) % 4)
+            head = header + more + _padded(agents) + _padded(uses)
             yield Request(end - start, [memoryview(head), *of_urls, words, data])
             start = end
             if start >= self.count:
                 return
+
+
+def _padded(text: bytes) -> bytes:
+    return text + bytes(-len(text) % 4)
 
 
 def column_of(offsets: array[int], data: bytes | memoryview) -> Column:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ._columns import Limits, Request
 from ._errors import ProcessError, RobotsFilterError, UsageError, warn
+from ._names import Names
 from ._program import END_SECONDS, MESSAGE_PREFIX, advice_on_limits, starting
 
 _MAGIC = 0x56534652
@@ -266,15 +267,23 @@ class Connection:
         self.rules: int = stated["rules"]
         #: Whether the table answers for the times of URLs.
         self.histories: bool = stated["histories"]
+        #: Whether the table answers about uses.
+        self.signals: bool = stated["signals"]
         self.checksum: str = stated["checksum"]
-        self.verdicts: tuple[str, ...] = tuple(stated["verdicts"])
-        self.reasons: tuple[str, ...] = tuple(stated["reasons"])
+        reasons = tuple(stated["reasons"])
+        self.names = Names(
+            verdicts=tuple(stated["verdicts"]),
+            reasons=reasons,
+            answers=tuple(stated["answers"]),
+            answer_reasons=(*reasons, *stated["useReasons"]),
+        )
         self._greeted = True
         limits = stated["limits"]
         self.limits = Limits(
             verdicts=limits["verdicts"],
             url_bytes=limits["urlBytes"],
             agents_bytes=limits["agentsBytes"],
+            uses_bytes=limits["usesBytes"],
         )
 
 

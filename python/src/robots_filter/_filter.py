@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
 from ._errors import UsageError
+from ._question import Uses
 
 Item = TypeVar("Item")
 
 
-def passing_of(unknown: object) -> frozenset[str]:
-    """Return the verdicts that let an item pass; `unknown` is 'allow' or 'deny'."""
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """What lets an item pass, if all its verdicts and answers about uses are such."""
+
+    verdicts: frozenset[str]
+    answers: frozenset[str | None]
+
+
+def passing_of(unknown: object, uses: Uses | None = None, require_grant: object = False) -> Passing:
+    """Return what lets an item pass.
+
+    `unknown` is 'allow' or 'deny'. With `require_grant` only a use that is granted passes.
+    Otherwise what is not refused passes, unknown hosts included, about which nothing is said.
+    """
     if unknown not in ("allow", "deny"):
         raise UsageError(f"unknown is {unknown!r}. Use 'allow' or 'deny'")
-    return frozenset(["allow", "unknown"] if unknown == "allow" else ["allow"])
+    if require_grant and uses is None:
+        raise UsageError("require_grant has no effect without use. Pass use='train'")
+    return Passing(
+        frozenset(["allow", "unknown"] if unknown == "allow" else ["allow"]),
+        frozenset(["granted"] if require_grant else ["granted", "unstated", None]),
+    )
 
 
 def batches_of(

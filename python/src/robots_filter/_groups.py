@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ._filter import Passing
 from ._judge import Judge, Opening, Times
 from ._manifest import Part, checksum_of, directory_of, parts_of
 from ._packages import need_pyarrow
@@ -91,6 +92,7 @@ class Groups:
         self.profile = self.judges[0].profile
         self.hosts = sum(judge.hosts for judge in self.judges)
         self.histories = all(judge.histories for judge in self.judges)
+        self.signals = all(judge.signals for judge in self.judges)
 
     def of_list(
         self, urls: Sequence[object], question: Question, times: Times | None = None
@@ -103,7 +105,7 @@ class Groups:
         return self._spread(urls, 0, ask)
 
     def passes(
-        self, urls: Sequence[object], question: Question, passing: Collection[str], first: int
+        self, urls: Sequence[object], question: Question, passing: Passing, first: int
     ) -> Sequence[int]:
         """Return 1 for each URL that passes, else 0."""
         return self._spread(

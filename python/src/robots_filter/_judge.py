@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from ._columns import Column, Request, columns_of
 from ._errors import RobotsFilterError
+from ._filter import Passing
 from ._lists import list_of
 from ._processes import Processes
 from ._question import Question
@@ -62,9 +63,9 @@ class Judge:
             self.profile: Profile = facts.profile  # type: ignore[assignment]
             self.hosts = facts.hosts
             self.histories = facts.histories
+            self.signals = facts.signals
             self.checksum = facts.checksum
-            self._verdicts = facts.verdicts
-            self._reasons = facts.reasons
+            self._names = facts.names
 
     def exchange(
         self, question: Question, columns: Iterable[Column], times: Times | None = None
@@ -91,28 +92,38 @@ class Judge:
         """Judge a list of URLs."""
         nulls: list[int] = []
         results = self.exchange(question, columns_of(urls, nulls), times)
-        return list_of(results, nulls, self._verdicts, self._reasons)
+        return list_of(results, nulls, self._names)
 
     def of_arrow(self, urls: Any, question: Question, times: Times | None = None) -> Any:
         """Judge an Arrow array, or a chunked one, that is not dictionary-encoded."""
         from . import _arrow
 
-        names = (self._verdicts, self._reasons)
-        return _arrow.judged(urls, lambda columns: self.exchange(question, columns, times), *names)
+        def ask(columns: Iterable[Column]) -> Results:
+            return self.exchange(question, columns, times)
+
+        return _arrow.judged(urls, ask, self._names)
 
     def passes(
-        self, urls: Sequence[object], question: Question, passing: Collection[str], first: int
+        self, urls: Sequence[object], question: Question, passing: Passing, first: int
     ) -> Sequence[int]:
-        """Return 1 for each URL for which the verdicts of all agents are passing, else 0.
+        """Return 1 for each URL for which all verdicts and answers are passing, else 0.
 
         None is no URL, which is invalid. `first` is the index of the first URL, for messages.
         """
-        flags = bytes(name in passing for name in self._verdicts).ljust(256, b"\0")
+        agents = len(question.agents)
+        verdicts = _flags(self._names.verdicts, passing.verdicts)
+        answers = _flags(self._names.answers, passing.answers)
         # A URL of None is judged as an empty one.
-        results = self.exchange(question, columns_of(urls, [], first))
-        columns = [column.translate(flags) for column in results.verdicts]
+        codes = self.exchange(question, columns_of(urls, [], first)).codes
+        columns = [column.translate(verdicts) for column in codes[:agents]]
+        columns += [column.translate(answers) for column in codes[agents:]]
         return columns[0] if len(columns) == 1 else list(map(min, *columns))
 
     def close(self) -> None:
         """End all processes."""
         self._processes.close()
+
+
+def _flags(names: Sequence[str | None], passing: Collection[str | None]) -> bytes:
+    """Return the table of bytes.translate that gives 1 for each of these names."""
+    return bytes(name in passing for name in names).ljust(256, b"\0")

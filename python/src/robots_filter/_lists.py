@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ._names import Names
 from ._results import NO_RULE, Results
 
 Verdict = Literal["allow", "deny", "unknown", "invalid"]
+UseAnswer = Literal["granted", "refused", "unstated"]
 
 
 class Judgement(NamedTuple):
@@ -23,33 +25,71 @@ class Judgement(NamedTuple):
     rule: str | None
 
 
-def list_of(
-    results: Results, nulls: Iterable[int], verdicts: Sequence[str], reasons: Sequence[str]
-) -> list[Any]:
-    """Return an item for each URL: see `Table.verdicts`. `nulls` are the indices of null URLs."""
+class UseJudgement(NamedTuple):
+    """An answer about a use, and its reason. There is no answer where the verdict is not `allow`.
+
+    `line` and `signal` are those of the signal that decided, or None: the line's number in the
+    robots.txt, from 1, and its text, such as `Content-Usage: train-ai=n`.
+    """
+
+    answer: UseAnswer | None
+    reason: str
+    line: int | None
+    signal: str | None
+
+
+def list_of(results: Results, nulls: Iterable[int], names: Names) -> list[Any]:
+    """Return an item for each URL: see `Table.verdicts` and `Table.uses`.
+
+    `nulls` are the indices of null URLs.
+    """
     question = results.question
-    of_agents = [
-        _of_agent(results, index, verdicts, reasons) for index in range(len(question.agents))
-    ]
-    if question.single:
-        items = of_agents[0]
+    agents, uses = question.agents, question.uses
+    if uses is None:
+        of_agents = [_verdicts(results, agent, names) for agent in range(len(agents))]
     else:
-        names = question.agents
-        items = [dict(zip(names, row, strict=True)) for row in zip(*of_agents, strict=True)]
+        of_agents = [
+            _by_name(
+                uses.names,
+                uses.single,
+                [_answers(results, agent, use, names) for use in range(len(uses.names))],
+            )
+            for agent in range(len(agents))
+        ]
+    items = _by_name(agents, question.single, of_agents)
     for index in nulls:
         items[index] = None
     return items
 
 
-def _of_agent(
-    results: Results, index: int, verdicts: Sequence[str], reasons: Sequence[str]
+def _by_name(names: Sequence[str], single: bool, columns: Sequence[list[Any]]) -> list[Any]:
+    if single:
+        return columns[0]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _verdicts(results: Results, agent: int, names: Names) -> list[Any]:
+    return _items(results, agent, names.verdicts, names.reasons, Judgement)
+
+
+def _answers(results: Results, agent: int, use: int, names: Names) -> list[Any]:
+    index = results.of_use(agent, use)
+    return _items(results, index, names.answers, names.answer_reasons, UseJudgement)
+
+
+def _items(
+    results: Results,
+    index: int,
+    words: Sequence[str | None],
+    reasons: Sequence[str],
+    judgement: Callable[[Any, str, int | None, str | None], Judgement | UseJudgement],
 ) -> list[Any]:
-    named = map(verdicts.__getitem__, results.verdicts[index])
+    named = map(words.__getitem__, results.codes[index])
     if not results.question.explain:
         return list(named)
     return [
-        Judgement(
-            next(named),  # type: ignore[arg-type]
+        judgement(
+            next(named),
             reasons[reason],
             None if rule == NO_RULE else line,
             None if rule == NO_RULE else part.texts[rule],

@@ -16,7 +16,7 @@ NO_RULE = -1
 
 @dataclass(slots=True)
 class Explained:
-    """The explanation of one agent's verdicts in one answer."""
+    """The explanation of the verdicts for one agent, or of the answers about a use."""
 
     reasons: memoryview
     lines: memoryview
@@ -27,25 +27,32 @@ class Explained:
 
 @dataclass(slots=True)
 class Results:
-    """Collects answers. `verdicts[i]` has one byte for each URL: the verdicts of agent i."""
+    """Collects answers. `codes[i]` has one byte for each URL: the verdicts of agent i.
+
+    After them come the answers about the uses of the first agent, use by use, then of the second.
+    """
 
     question: Question
-    verdicts: list[bytearray] = field(init=False)
+    codes: list[bytearray] = field(init=False)
     explained: list[list[Explained]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.verdicts = [bytearray() for _ in self.question.agents]
-        self.explained = [[] for _ in self.question.agents]
+        self.codes = [bytearray() for _ in range(self.question.outcomes)]
+        self.explained = [[] for _ in range(self.question.outcomes)]
+
+    def of_use(self, agent: int, use: int) -> int:
+        """Return the place of the answers about a use of an agent."""
+        uses = 0 if self.question.uses is None else len(self.question.uses.names)
+        return len(self.question.agents) + agent * uses + use
 
     def add(self, request: Request, payload: memoryview) -> None:
         """Take the answer to one request (docs/serve.md has its layout)."""
         count = request.count
-        agents = len(self.question.agents)
-        for index, column in enumerate(self.verdicts):
+        for index, column in enumerate(self.codes):
             column += payload[index * count : (index + 1) * count]
         if not self.question.explain:
             return
-        total = count * agents
+        total = count * self.question.outcomes
         reasons = payload[total : 2 * total]
         at = 2 * total + -(2 * total) % _WORD
         lines = _words(payload[at : at + _WORD * total], "I")

@@ -9,22 +9,30 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._compilation import TemporaryTable, words_of
 from ._errors import UsageError
-from ._filter import Item, batches_of, passing_of
+from ._filter import Item, Passing, batches_of, passing_of
 from ._groups import judge_of
 from ._judge import Opening, Profile, Times
-from ._lists import Judgement, Verdict
+from ._lists import Judgement, UseAnswer, UseJudgement, Verdict
 from ._moment import Moment, moment_of
 from ._packages import need_pyarrow
 from ._paths import PathLike, path_of
 from ._program import run
-from ._question import Question, question_of
+from ._question import Question, Uses, question_of, uses_of
 from ._times import Time, times_of
 
 if TYPE_CHECKING:
     import polars
+    from typing_extensions import TypedDict, Unpack
 
-# A str is a sequence of str, too, so the types of agents and URLs are named one by one.
+    class _More(TypedDict, total=False):
+        policy_tokens: Mapping[str, str] | None
+        at: Any
+        max_age: int | None
+
+
+# A str is a sequence of str, too, so the types of agents, uses and URLs are named one by one.
 _Agents: TypeAlias = list[str] | tuple[str, ...]
+_Uses: TypeAlias = list[str] | tuple[str, ...]
 _Urls: TypeAlias = list[str] | list[bytes]
 _UrlsOrNulls: TypeAlias = list[str | None] | list[bytes | None] | tuple[str | bytes | None, ...]
 
@@ -110,14 +118,16 @@ class Table:
         status_column: str | None = None,
         date_column: str | None = None,
         history: bool = False,
+        signals: bool = False,
         follow_links: bool = False,
         threads: int | None = None,
     ) -> Table:
         """Compile robots.txt files: directories, records (NDJSON, Parquet) and WARC files.
 
         Later paths override earlier ones. `output` is the table's file; without it a temporary
-        file is deleted with the table. The other arguments are the options of
-        `robots-filter compile`. Warnings go to the logger `robots_filter`.
+        file is deleted with the table. `signals` keeps what `uses` and `filter(use=…)` need. The
+        other arguments are the options of `robots-filter compile`. Warnings go to the logger
+        `robots_filter`.
 
         Raises RobotsFilterError if a path cannot be read or the table cannot be written.
         """
@@ -133,6 +143,8 @@ class Table:
         words = words_of(paths, agents, options)
         if history:
             words.append("--history")
+        if signals:
+            words.append("--signals")
         if follow_links:
             words.append("--follow-links")
         if output is not None:
@@ -167,17 +179,32 @@ class Table:
         An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A:B`. For many
         URLs `verdicts` is hundreds of times as fast.
         """
-        if not isinstance(url, str | bytes):
-            raise UsageError(
-                f"the URL is of type {type(url).__name__}. Pass str or bytes; "
-                "for many URLs use verdicts"
-            )
-        if not isinstance(agent, str):
-            raise UsageError(f"the agent is of type {type(agent).__name__}. Pass a product token")
+        _check_one(url, agent, "verdicts")
         judgement: Judgement
-        urls = [url]
-        question = self._question(agent, True, at, max_age)
-        (judgement,) = self._judge.of_list(urls, question, self._times(at, urls))
+        (judgement,) = self._answers([url], self._question(agent, True, at, max_age), at)
+        return judgement
+
+    def use(
+        self,
+        url: str | bytes,
+        agent: str,
+        use: str,
+        *,
+        policy_tokens: Mapping[str, str] | None = None,
+        at: Time | None = None,
+        max_age: int | None = None,
+    ) -> UseJudgement:
+        """Say whether the content of one URL may be used, with the reason and the signal.
+
+        Experimental. For many URLs `uses`, which has the arguments, is hundreds of times as fast.
+        """
+        _check_one(url, agent, "uses")
+        if not isinstance(use, str):
+            raise UsageError(f"the use is of type {type(use).__name__}. Pass one, such as 'train'")
+        judgement: UseJudgement
+        uses = self._uses(use, policy_tokens)
+        question = self._question(agent, True, at, max_age, uses)
+        (judgement,) = self._answers([url], question, at)
         return judgement
 
     @overload
@@ -307,9 +334,12 @@ class Table:
         Raises UsageError for a wrong type, for an agent that is no product token, for another
         number of times than of URLs, and for times if the table has no histories.
         """
-        question = self._question(agents, bool(explain), at, max_age)
+        return self._answers(urls, self._question(agents, bool(explain), at, max_age), at)
+
+    def _answers(self, urls: Any, question: Question, at: Any) -> Any:
         if isinstance(urls, str | bytes):
-            raise UsageError("urls is one URL. Use verdict(url, agent), or pass [url]")
+            one = "verdict(url, agent)" if question.uses is None else "use(url, agent, use)"
+            raise UsageError(f"urls is one URL. Use {one}, or pass [url]")
         times = self._times(at, urls)
         if isinstance(urls, list | tuple):
             return self._judge.of_list(urls, question, times)
@@ -328,9 +358,199 @@ class Table:
             f"urls is of type {type(urls).__name__}. {_ADVICE.get(package.lstrip('_'), _KINDS)}"
         )
 
-    def _question(self, agents: object, explain: bool, at: Any, max_age: Any) -> Question:
+    @overload
+    def uses(
+        self,
+        urls: _Urls,
+        agents: str,
+        uses: str,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[UseAnswer | None]: ...
+    @overload
+    def uses(
+        self, urls: _Urls, agents: str, uses: str, explain: Literal[True], **more: Unpack[_More]
+    ) -> list[UseJudgement]: ...
+    @overload
+    def uses(
+        self,
+        urls: _Urls,
+        agents: str,
+        uses: _Uses,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseAnswer | None]]: ...
+    @overload
+    def uses(
+        self, urls: _Urls, agents: str, uses: _Uses, explain: Literal[True], **more: Unpack[_More]
+    ) -> list[dict[str, UseJudgement]]: ...
+    @overload
+    def uses(
+        self,
+        urls: _Urls,
+        agents: _Agents,
+        uses: str,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseAnswer | None]]: ...
+    @overload
+    def uses(
+        self, urls: _Urls, agents: _Agents, uses: str, explain: Literal[True], **more: Unpack[_More]
+    ) -> list[dict[str, UseJudgement]]: ...
+    @overload
+    def uses(
+        self,
+        urls: _Urls,
+        agents: _Agents,
+        uses: _Uses,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, dict[str, UseAnswer | None]]]: ...
+    @overload
+    def uses(
+        self,
+        urls: _Urls,
+        agents: _Agents,
+        uses: _Uses,
+        explain: Literal[True],
+        **more: Unpack[_More],
+    ) -> list[dict[str, dict[str, UseJudgement]]]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        uses: str,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[UseAnswer | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        uses: str,
+        explain: Literal[True],
+        **more: Unpack[_More],
+    ) -> list[UseJudgement | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        uses: _Uses,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseAnswer | None] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: str,
+        uses: _Uses,
+        explain: Literal[True],
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseJudgement] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        uses: str,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseAnswer | None] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        uses: str,
+        explain: Literal[True],
+        **more: Unpack[_More],
+    ) -> list[dict[str, UseJudgement] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        uses: _Uses,
+        explain: Literal[False] = False,
+        **more: Unpack[_More],
+    ) -> list[dict[str, dict[str, UseAnswer | None]] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: _UrlsOrNulls,
+        agents: _Agents,
+        uses: _Uses,
+        explain: Literal[True],
+        **more: Unpack[_More],
+    ) -> list[dict[str, dict[str, UseJudgement]] | None]: ...
+    @overload
+    def uses(
+        self,
+        urls: polars.Series,
+        agents: str | Sequence[str],
+        uses: str | Sequence[str],
+        explain: bool = False,
+        **more: Unpack[_More],
+    ) -> polars.Series: ...
+    # The packages of the other columns have no types of their own.
+    @overload
+    def uses(
+        self,
+        urls: Any,
+        agents: str | Sequence[str],
+        uses: str | Sequence[str],
+        explain: bool = False,
+        **more: Unpack[_More],
+    ) -> Any: ...
+    def uses(
+        self,
+        urls: Any,
+        agents: str | Sequence[str],
+        uses: str | Sequence[str],
+        explain: bool = False,
+        *,
+        policy_tokens: Mapping[str, str] | None = None,
+        at: _At = None,
+        max_age: int | None = None,
+    ) -> Any:
+        """Say for many URLs whether their content may be used (experimental).
+
+        `uses` is `train`, `search`, `input`, or a key of a signal such as `train-ai`. An item is
+        `granted`, `refused` or `unstated`; None where the agent may not fetch the URL, and for a
+        null URL. It is `refused` if any signal says no. For a sequence of uses it is a dict or
+        struct with a member for each use; for a sequence of agents there is one for each agent
+        around it. With `explain`, each answer is replaced by a `UseJudgement`, or a struct with its
+        fields. `urls`, `agents`, `at`, `max_age` and the kinds of collections are those of
+        `verdicts`.
+
+        `policy_tokens` has for a use the product token whose groups count as a signal, too.
+
+        Raises UsageError as `verdicts`, for what is no use, and for a table that was compiled
+        without signals.
+        """
+        asked = self._uses(uses, policy_tokens)
+        question = self._question(agents, bool(explain), at, max_age, asked)
+        return self._answers(urls, question, at)
+
+    def _uses(self, uses: object, policy_tokens: object) -> Uses:
+        """Return the uses; raise UsageError for a table without signals."""
+        asked = uses_of(uses, policy_tokens)
+        if not self._judge.signals:
+            raise UsageError(
+                f"the table {self._path} was compiled without what robots.txt files say about "
+                "uses. Compile it again with signals=True, on the command line with --signals"
+            )
+        return asked
+
+    def _question(
+        self, agents: object, explain: bool, at: Any, max_age: Any, uses: Uses | None = None
+    ) -> Question:
         """Return the question; raise UsageError for an age without a time."""
-        question = question_of(agents, explain=explain, max_age=max_age)
+        question = question_of(agents, explain=explain, max_age=max_age, uses=uses)
         if max_age is not None and at is None and self._as_of is None:
             raise UsageError(
                 "max_age needs a time, from which the age is counted. "
@@ -390,9 +610,15 @@ class Table:
         *,
         url: Callable[[Item], str | bytes | None] | None = None,
         unknown: Literal["allow", "deny"] = "deny",
+        use: str | Sequence[str] | None = None,
+        policy_tokens: Mapping[str, str] | None = None,
+        require_grant: bool = False,
         batch_size: int = 4096,
     ) -> Iterator[Item]:
         """Yield the items whose URL all agents may fetch, in order.
+
+        With `use`, only the items whose use is not refused to any agent, and with `require_grant`
+        those to which each use is granted: see `uses`.
 
         `url` gives the URL of an item; by default the item is the URL. `unknown` says whether URLs
         without a robots.txt in the table pass. Reads up to `batch_size` items ahead. If `items` or
@@ -400,8 +626,11 @@ class Table:
 
         Raises UsageError at once for arguments of a wrong type or value.
         """
-        question = question_of(agents)
-        passing = passing_of(unknown)
+        if policy_tokens is not None and use is None:
+            raise UsageError("policy_tokens has no effect without use. Pass use='train'")
+        uses = None if use is None else self._uses(use, policy_tokens)
+        question = question_of(agents, uses=uses)
+        passing = passing_of(unknown, uses, require_grant)
         if not isinstance(batch_size, int) or batch_size < 1:
             raise UsageError(f"batch_size is {batch_size!r}. Use a whole number from 1 on")
         _check_items(items)
@@ -413,7 +642,7 @@ class Table:
         self,
         batches: Iterator[tuple[list[Item], Sequence[object]]],
         question: Question,
-        passing: frozenset[str],
+        passing: Passing,
     ) -> Iterator[Item]:
         first = 0
         for items, urls in batches:
@@ -442,6 +671,16 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
+
+
+def _check_one(url: object, agent: object, many: str) -> None:
+    """Raise UsageError unless there is one URL and one agent; `many` is the call for more."""
+    if not isinstance(url, str | bytes):
+        raise UsageError(
+            f"the URL is of type {type(url).__name__}. Pass str or bytes; for many URLs use {many}"
+        )
+    if not isinstance(agent, str):
+        raise UsageError(f"the agent is of type {type(agent).__name__}. Pass a product token")
 
 
 def _check_items(items: object) -> None:

@@ -33,6 +33,7 @@ from data import (
     texts_of,
     urls_of,
     write_histories,
+    write_signals,
     write_table,
 )
 from pyspark.sql import DataFrame, SparkSession
@@ -235,6 +236,80 @@ class Checks:
                 assert text in str(error), error
             else:
                 raise AssertionError(f"not refused: {text}")
+
+    def check_uses(self) -> None:
+        """They are those of the single process, for one and for several agents and uses."""
+        write_signals(self.place)
+        table, shards = str(self.place / "signals.table"), str(self.place / "signals.shards")
+        tokens = {"train": "Trainer"}
+        rows = self.expected.column("url").to_pylist()[:3000]
+        urls = [url if url is None else url.replace("/3/", "/1/") for url in rows]
+        numbered = list(enumerate(urls))
+        df = self.spark.createDataFrame(numbered, "id int, url string").repartition(4)
+        moving: dict[str, Any] = {"table": shards, "by_shard": True}
+        cases: list[tuple[Any, Any]] = [
+            ("GPTBot", "train"),
+            ("GPTBot", ["train", "search"]),
+            (AGENTS, "train"),
+            (AGENTS, ["train", "search"]),
+        ]
+        if self.quick:
+            cases = cases[-1:]
+        seen = set()
+        for agents, uses in cases:
+            with Table.open(table) as opened:
+                wanted = opened.uses(urls, agents, uses, True, policy_tokens=tokens)
+                verdicts = opened.verdicts(urls, agents)
+            asked = {"agents": agents, "use": uses, "policy_tokens": tokens, "table": table}
+            again = filter_urls(df, **asked)
+            assert again.columns == ["id", "url", "verdict", "use"]
+            plain = [row.use for row in again.sort("id").collect()]
+            # Moving rows takes seconds, so only one case does it.
+            way = moving if (agents, uses) == cases[-1] else {}
+            judged = filter_urls(df, explain=True, **{**asked, **way})
+            added = ["verdict", "use", "reason", "use_reason"]
+            assert judged.columns == ["id", "url", *added], judged.columns
+            found = judged.sort("id").collect()
+            assert len(found) == len(urls)
+            for row, answer, verdict in zip(found, wanted, verdicts, strict=True):
+                assert _plain(row.verdict) == verdict, (row, verdict)
+                for place, name in enumerate(("use", "use_reason")):
+                    assert _plain(row[name]) == _part(answer, place), (row, answer)
+                seen.add(json.dumps(_plain(row.use)))
+            assert [row.use for row in found] == plain
+        assert len(seen) > (5 if self.quick else 20), seen
+        with Table.open(table) as opened:
+            explained = opened.uses(urls, "*", "search", explain=True)
+        options = {"table": table, "agents": "*", "use": "search"}
+        register(self.spark, "used", explain=True, **options)
+        df.createOrReplaceTempView("pages")
+        records = self.spark.sql("SELECT id, used(url) AS u FROM pages ORDER BY id").collect()
+        for row, item in zip(records, explained, strict=True):
+            assert [*row.u.asDict()] == ["verdict", "use", "reason", "use_reason"], row
+            pair = (row.u.use, row.u.use_reason)
+            assert pair == ((None, None) if item is None else item[:2]), (row, item)
+        before = self.spark.sparkContext.statusTracker().getJobIdsForGroup()
+        for text, wrong in {
+            "Compile it again with signals=True": {"table": self.table},
+            "command line with --signals": {"table": self.shards},
+            "no purpose and no key of a signal": {"use": "a b"},
+            "the use train is named twice": {"use": ["train", "TRAIN"]},
+            "policy_tokens has no effect without use": {"use": None, "policy_tokens": tokens},
+            "the policy token of train has no effect": {"policy_tokens": tokens},
+        }.items():
+            more = {**options, **wrong}
+            _refused(lambda more=more: filter_urls(df, **more), text)
+            if not isinstance(more["use"], list):
+                _refused(lambda more=more: register(self.spark, "wrong", **more), text)
+        for more in ({"use": ["search"]}, {"agents": ["*"]}):
+            asked = {**options, **more}
+            text = "a function answers about one use for one agent"
+            _refused(lambda asked=asked: register(self.spark, "wrong", **asked), text)
+        _refused(
+            lambda: filter_urls(df.withColumnRenamed("id", "Use"), **options),
+            "the DataFrame has a column Use already",
+        )
+        assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
 
     def check_function_of_sql(self) -> None:
         """It gives the verdicts of the single process, alone and for several agents."""
@@ -460,6 +535,27 @@ spark.stop()
         return found
 
 
+def _plain(value: Any) -> Any:
+    """A value of Spark, with dicts for its structs."""
+    return value.asDict(recursive=True) if hasattr(value, "asDict") else value
+
+
+def _part(answer: Any, place: int) -> Any:
+    """One member of each explanation in an item of `Table.uses`."""
+    if isinstance(answer, dict):
+        return {name: _part(each, place) for name, each in answer.items()}
+    return None if answer is None else answer[place]
+
+
+def _refused(call: Callable[[], object], text: str) -> None:
+    try:
+        call()
+    except UsageError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"not refused: {text}")
+
+
 def main() -> None:
     """Start the cluster, run all checks, end it."""
     parser = argparse.ArgumentParser()
@@ -498,6 +594,7 @@ def main() -> None:
             checks.check_killed_filter_process,
             checks.check_function_of_sql,
             checks.check_only_urls_go_to_python,
+            checks.check_uses,
         ]
         if not options.quick:
             chosen += [

@@ -60,6 +60,27 @@ def write_histories(place: Path) -> None:
     subprocess.run([*words, *shards], check=True)
 
 
+def write_signals(place: Path) -> None:
+    """Compile a table with signals whole and in shards, in which some hosts have none."""
+    with (place / "signals.ndjson").open("w") as file:
+        for number in range(HOSTS):
+            signals = [
+                "Content-Usage: train-ai=n\n",
+                "Content-Usage: /1/ train-ai=y\nContent-Signal: search=no\n",
+                "Content-Signal: search=yes, ai-train=yes\n",
+                "",
+            ]
+            robots = f"User-agent: *\n{signals[number % 4]}Disallow: /2/\n"
+            if number % 5 == 0:
+                robots += f"User-agent: Trainer\nDisallow: /{number % 3}/\n"
+            file.write(json.dumps({"host": host_of(number), "robots": robots}) + "\n")
+    source = str(place / "signals.ndjson")
+    words = [*command(), "compile", "-q", "--signals", "--robots-dir", source]
+    subprocess.run([*words, "-o", str(place / "signals.table")], check=True)
+    shards = ["--shards", str(SHARDS), "-o", str(place / "signals.shards")]
+    subprocess.run([*words, *shards], check=True)
+
+
 def urls_of(count: int) -> pa.Table:
     """URLs of all kinds: half of one host, some unknown, invalid, null or spelt oddly."""
     draw = random.Random(29)

@@ -539,12 +539,15 @@ class Table:
     def _uses(self, uses: object, policy_tokens: object) -> Uses:
         """Return the uses; raise UsageError for a table without signals."""
         asked = uses_of(uses, policy_tokens)
+        self._check_signals()
+        return asked
+
+    def _check_signals(self) -> None:
         if not self._judge.signals:
             raise UsageError(
                 f"the table {self._path} was compiled without what robots.txt files say about "
                 "uses. Compile it again with signals=True, on the command line with --signals"
             )
-        return asked
 
     def _question(
         self, agents: object, explain: bool, at: Any, max_age: Any, uses: Uses | None = None

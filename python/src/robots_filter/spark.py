@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -28,7 +28,7 @@ from ._errors import RobotsFilterError, UsageError
 from ._judge import Profile
 from ._manifest import COPY_AGAIN, MANIFEST, Part, checksum_of, directory_of, parts_of
 from ._paths import PathLike, path_of
-from ._question import Question, question_of
+from ._question import Question, question_of, uses_of
 from ._spark_columns import Columns, scalar
 from ._spark_tasks import TASK, bytes_of, moved
 from ._table import Table
@@ -83,7 +83,7 @@ class _Asked:
     @property
     def members(self) -> list[str]:
         """The columns that are added."""
-        return ["verdict", "reason"] if self.question.explain else ["verdict"]
+        return _members_of(self.question)
 
 
 def filter_urls(
@@ -91,6 +91,8 @@ def filter_urls(
     *,
     table: PathLike,
     agents: str | Sequence[str],
+    use: str | Sequence[str] | None = None,
+    policy_tokens: Mapping[str, str] | None = None,
     url: str = "url",
     time: str | None = None,
     profile: Profile | None = None,
@@ -103,6 +105,11 @@ def filter_urls(
 
     For one agent given as a str both are strings; for a list they are structs with a string for
     each agent. A null URL has null. Rows keep their columns; if rows move, their order is lost.
+
+    With `use` (experimental) there is a column `use`, and with `explain` a column `use_reason`:
+    whether the content may be used, as in `Table.uses`, null where the agent may not fetch the URL.
+    For a list of uses they are structs with a string for each use, within those of the agents.
+    `policy_tokens` is that of `Table.uses`. The table must be compiled with signals.
 
     `time` names the column with the time for which each URL is judged, if the table has histories:
     timestamps, or dates, which are their first second in UTC. A URL without a time is invalid.
@@ -120,7 +127,7 @@ def filter_urls(
     is damaged, incomplete or for another profile: all before a job starts.
     """
     path = _local_path("filter_urls", table)
-    question = question_of(agents, explain=bool(explain))
+    question = _question(agents, explain, use, policy_tokens)
     asked = _asked(df, url, question, time)
     for name in df.columns:
         # Spark does not tell columns apart by case.
@@ -144,6 +151,8 @@ def register(
     *,
     table: PathLike,
     agents: str | Sequence[str],
+    use: str | None = None,
+    policy_tokens: Mapping[str, str] | None = None,
     profile: Profile | None = None,
     explain: bool = False,
     ship: bool = False,
@@ -151,18 +160,24 @@ def register(
     """Register a function for SQL that takes a URL: `SELECT verdict(url) FROM urls`.
 
     For one agent given as a str it returns a string, with `explain` a struct of `verdict` and
-    `reason`; for a list a struct with a string for each agent. A null URL has null. Returns the
-    function, which takes a column.
+    `reason`; for a list a struct with a string for each agent. With `use`, which needs one agent
+    and one use, it returns a struct that has `use` after `verdict`, and with `explain` also
+    `use_reason`. A null URL has null. Returns the function, which takes a column.
 
     The arguments are those of `filter_urls`. A table of more than WHOLE_BYTES in shards is refused,
     because no row moves. Raises as `filter_urls` does.
     """
     path = _local_path("register", table)
-    question = question_of(agents, explain=bool(explain))
+    question = _question(agents, explain, use, policy_tokens)
     if question.explain and not question.single:
         raise UsageError(
             "a function explains the verdicts of one agent. Register one for each, or leave "
             "explain out"
+        )
+    if question.uses is not None and not (question.single and question.uses.single):
+        raise UsageError(
+            "a function answers about one use for one agent, each given as a str. "
+            "Register one for each"
         )
     place, parts = _placed(spark, path, question, profile, ship)
     if parts is not None and sum(part.bytes for part in parts) > WHOLE_BYTES:
@@ -171,12 +186,38 @@ def register(
             "which moves rows to the shards of their hosts"
         )
     kind: T.DataType = T.StringType()
-    if question.explain:
-        kind = _struct(["verdict", "reason"])
+    if question.explain or question.uses is not None:
+        kind = _struct(_members_of(question))
     elif not question.single:
         kind = _struct(question.agents)
     asked = _Asked("", question)
     return spark.udf.register(name, scalar(_judging(place, asked, None), 1, kind))
+
+
+def _question(agents: object, explain: object, use: object, policy_tokens: object) -> Question:
+    if use is None:
+        if policy_tokens is not None:
+            raise UsageError("policy_tokens has no effect without use. Pass use='train'")
+        return question_of(agents, explain=bool(explain))
+    return question_of(agents, explain=bool(explain), uses=uses_of(use, policy_tokens))
+
+
+def _members_of(question: Question) -> list[str]:
+    """Return the columns that are added, in order."""
+    plain = ["verdict"] if question.uses is None else ["verdict", "use"]
+    reasons = {"verdict": "reason", "use": "use_reason"}
+    return [*plain, *(reasons[member] for member in plain)] if question.explain else plain
+
+
+def _uses_in(question: Question, member: str) -> tuple[str, ...] | None:
+    """Return the uses about which a column is; None for verdicts and their reasons."""
+    return question.uses.names if question.uses and member.startswith("use") else None
+
+
+def _leaves(question: Question) -> int:
+    """Return the number of texts that a URL has in all columns that are added."""
+    of_agent = (len(_uses_in(question, member) or [""]) for member in _members_of(question))
+    return len(question.agents) * sum(of_agent)
 
 
 def _plain(index: int) -> str:
@@ -256,7 +297,7 @@ def _judged_frame(
     arguments = [bytes_of(asked.url)]
     if asked.time is not None:
         arguments.append(asked.time)
-    flat = _struct([f"f{at}" for at in range(len(question.agents) * len(asked.members))])
+    flat = _struct([f"f{at}" for at in range(_leaves(question))])
     if parts is None or not by_shard or len(parts) == 1:
         function = scalar(_judging(place, asked, None), len(arguments), flat)
         judged = function.asNondeterministic()(*arguments)
@@ -276,16 +317,23 @@ def _divided(rows: DataFrame, judged: Any, columns: Sequence[str], asked: _Asked
     The function is not called deterministic, because Spark would judge twice what it filters by
     its verdict.
     """
-    agents = asked.question.agents
+    question = asked.question
+    leaves = (F.col(_JUDGED).getField(f"f{at}") for at in range(_leaves(question)))
+
+    def struct(names: Sequence[str], columns: Sequence[Any]) -> Any:
+        fields = (column.alias(name) for name, column in zip(names, columns, strict=True))
+        return F.when(F.col(asked.url).isNotNull(), F.struct(*fields))
+
     added = []
-    for at, member in enumerate(asked.members):
-        fields = [
-            F.col(_JUDGED).getField(f"f{at * len(agents) + index}").alias(agent)
-            for index, agent in enumerate(agents)
-        ]
-        column = fields[0]
-        if not asked.question.single:
-            column = F.when(F.col(asked.url).isNotNull(), F.struct(*fields))
+    for member in asked.members:
+        uses = _uses_in(question, member)
+        of_agents = []
+        for _ in question.agents:
+            if uses is None or (question.uses and question.uses.single):
+                of_agents.append(next(leaves))
+            else:
+                of_agents.append(struct(uses, [next(leaves) for _ in uses]))
+        column = of_agents[0] if question.single else struct(question.agents, of_agents)
         added.append(column.alias(member))
     return rows.withColumn(_JUDGED, judged).select(*columns, *added)
 
@@ -353,7 +401,12 @@ def _check_answers(
                 f"{path} was compiled for the profile {table.profile} and cannot answer for "
                 f"{profile}. Leave profile out, or compile again with --profile {profile}"
             )
-        table.verdicts([""], question.agents, at=date(2000, 1, 1) if timed else None)
+        at = date(2000, 1, 1) if timed else None
+        table.verdicts([""], question.agents, at=at)
+        if question.uses is not None:
+            table._check_signals()
+            # What one part does not speak of, another may.
+            table._answers([""], replace(question, warn=parts is None), at)
         checksum = table.checksum
     return checksum if parts is None else checksum_of(parts)
 
@@ -367,11 +420,17 @@ def _judging(
 ) -> Columns:
     """Return the function that judges batches: URLs, their times if `asked` has such, and the task.
 
-    It gives the verdicts of each agent, and then the reasons. With `by_task`, the last column is
-    the number of the task, the same in all batches.
+    It gives the texts of `_members_of`, those of each agent and each use. With `by_task`, the last
+    column is the number of the task, the same in all batches.
     """
     # No column of Spark goes into a task.
-    question, timed = asked.question, asked.time is not None
+    timed = asked.time is not None
+    uses = asked.question.uses
+    if uses is not None:
+        uses = replace(uses, single=False)
+    # A part does not speak for the table, so it must not warn of agents and uses.
+    warn = by_task is None
+    question = replace(asked.question, single=False, uses=uses, both=uses is not None, warn=warn)
 
     def judge(batches: Iterator[tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
         table: Table | None = None
@@ -423,19 +482,27 @@ def _table_at(path: str, checksum: str) -> Table:
 
 
 def _judged(table: Table, urls: Any, question: Question, times: Any) -> list[Any]:
-    result = table.verdicts(urls, [*question.agents], explain=question.explain, at=times)
-    members = ["verdict", "reason"] if question.explain else ["verdict"]
+    result = table._answers(urls, question, times)
+    verdicts, answers = result, None
+    if question.both:
+        verdicts, answers = result.field(0), result.field(1)
+    texts = []
+    for member in _members_of(question):
+        uses = _uses_in(question, member)
+        for agent in range(len(question.agents)):
+            if uses is None or answers is None:
+                texts.append(_text(verdicts.field(agent), member))
+            else:
+                of_agent = answers.field(agent)
+                texts += [_text(of_agent.field(use), member) for use in range(len(uses))]
     # The struct's own nulls are those of the URLs.
-    return [
-        _masked(_text(result.field(index), member), result)
-        for member in members
-        for index in range(len(question.agents))
-    ]
+    return [_masked(text, result) for text in texts]
 
 
 def _text(result: Any, member: str) -> Any:
     if pa.types.is_struct(result.type):
-        result = result.field(result.type.get_field_index(member))
+        # An explanation begins with the word and its reason.
+        result = result.field(1 if member.endswith("reason") else 0)
     return result.cast(pa.string())
 
 

@@ -27,7 +27,10 @@ def write_archives(place: Path, files: int, captures: int, hosts: int) -> list[s
         date = f"2025-01-{draw.randrange(1, 13):02}T00:00:00Z"
         kind = draw.random()
         if kind < 0.4:
-            body = f"user-agent: *\ndisallow: /{draw.randrange(300)}\n"
+            number = draw.randrange(300)
+            body = f"user-agent: *\ndisallow: /{number}\n"
+            if number % 3 == 0:
+                body += f"content-usage: /{number % 10} train-ai=n\n"
             digest = f"sha1:{hashlib.sha1(body.encode()).hexdigest()}"
             # Revisits refer to robots.txt files only.
             if is_robots:

@@ -474,16 +474,20 @@ spark.stop()
         archives = write_archives(self.place / "archives", files=6, captures=60, hosts=80)
         direct, output = (self.place / name for name in ("direct", "by-spark"))
         sources = [word for path in archives for word in ("--robots-dir", path)]
-        words = ["compile", "-q", *sources, "--shards", str(SHARDS), "-o", str(direct)]
+        compiled = ["--shards", str(SHARDS), "--signals"]
+        words = ["compile", "-q", *sources, *compiled, "-o", str(direct)]
         subprocess.run([*command(), *words], check=True)
         named = [word for path in archives for word in ("--archives", path)]
-        words = [*named, "--shards", str(SHARDS), "--output", str(output)]
+        words = [*named, *compiled, "--output", str(output)]
         self.spark.sparkContext.addPyFile(compile_warc.__file__)
         compile_warc.compile_archives(self.spark, compile_warc.parsed(words))
         names = sorted(path.name for path in output.iterdir())
         assert names == sorted(path.name for path in direct.iterdir()), names
         for name in names[1:]:
             assert (output / name).read_bytes() == (direct / name).read_bytes(), name
+        with Table.open(output) as table:
+            urls = [f"https://h{number}.example/{number % 10}" for number in range(80)]
+            assert "refused" in table.uses(urls, "GPTBot", "train")
 
     def check_killed_worker(self) -> None:
         """A worker dies in mid-job with its executor and all processes, and nothing changes."""

@@ -90,6 +90,7 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--max-robots-bytes")
     parser.add_argument("--as-of")
     parser.add_argument("--records", action="store_true")
+    parser.add_argument("--signals", action="store_true")
     return parser.parse_args(words)
 
 
@@ -100,7 +101,8 @@ def compile_archives(spark: SparkSession, options: argparse.Namespace) -> None:
         sys.exit(f"{output} is there already. Name a directory that is to be made")
     archives = archives_of(options.archives)
     reading = options_for_reading(options)
-    building = [*reading, *(["--records"] if options.records else [])]
+    kept = {"--records": options.records, "--signals": options.signals}
+    building = [*reading, *(word for word, is_given in kept.items() if is_given)]
     for agent in options.agent or []:
         building += ["--agent", agent]
     rows = [(number, path, source) for number, (path, source) in enumerate(archives)]

@@ -154,6 +154,7 @@ const HIDING: Readonly<Record<string, string>> = {
 /** Pairs in which one option has no effect, and why that is meant. */
 const MEANT: Readonly<Record<string, string>> = {
   '--enable beside --opinions': 'the rule is one of all opinions',
+  '--date-column beside --in-force': 'any robots.txt may deny, whatever its date',
   '--max-robots-bytes beside --profile': 'the google profile reads whole files: the help says so',
   '--profile beside --max-robots-bytes': 'here the limit is that of the whole file',
 };

@@ -16,7 +16,7 @@ import {
   type WarningDetail,
 } from '../protocol/parse.js';
 import { groupsByProductToken, type RulePlaces, type Warning } from '../protocol/robots-file.js';
-import { type SignalGroup, type Signals, signalsOf } from '../protocol/uses.js';
+import { type SignalGroup, type Signals, signalsOf } from '../protocol/signals.js';
 import type { Profile } from '../protocol/verdict.js';
 import { ACCESS_UNREACHABLE } from '../table/format.js';
 import { encodeRecordList } from '../table/record-list.js';

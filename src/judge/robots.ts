@@ -36,7 +36,8 @@ import {
   type RulePlaces,
   type Warning,
 } from '../protocol/robots-file.js';
-import { type SignalGroup, type Signals, signalsOf, useOf } from '../protocol/uses.js';
+import { type SignalGroup, type Signals, signalsOf } from '../protocol/signals.js';
+import { useOf } from '../protocol/uses.js';
 import { MAX_BYTES, type Profile, type Verdict } from '../protocol/verdict.js';
 import {
   ACCESS_UNREACHABLE,

@@ -13,7 +13,8 @@ import { lowerCaseAscii } from '../../protocol/agent.js';
 import { keptRecords } from '../../protocol/fields.js';
 import { type ParseOptions, parseRobots } from '../../protocol/parse.js';
 import type { RobotsFile } from '../../protocol/robots-file.js';
-import { EVERYONE, signalsOf, signalToken, type Use } from '../../protocol/uses.js';
+import { signalsOf } from '../../protocol/signals.js';
+import { EVERYONE, signalToken, type Use } from '../../protocol/uses.js';
 import type { Profile } from '../../protocol/verdict.js';
 import {
   collectAgents,

@@ -1,6 +1,6 @@
 /**
  * What a URL's content may be used for: the answers of the agents that are asked about uses, after
- * the verdicts of all agents are known. Signals are groups of rules (protocol/uses.ts).
+ * the verdicts of all agents are known. Signals are groups of rules (protocol/signals.ts).
  */
 
 import { ACCESS_SUCCESSFUL, ROBOTS_ACCESS } from '../../table/format';

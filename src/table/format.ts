@@ -108,8 +108,8 @@
  *
  * With flag 2, signals about uses stand among the groups (protocol/signals.ts). Their product token
  * is a vocabulary, a key and a product token, with colons between: `content-usage:train-ai:*`.
- * Nothing after the second colon is for every agent. Each signal is a rule: a refusal an allow rule,
- * since of equal paths an allow rule wins; a grant a disallow rule.
+ * Nothing after the second colon is for every agent. Each signal is a rule: a refusal an allow
+ * rule, since of equal paths an allow rule wins; a grant a disallow rule.
  *
  * An automaton of 0 means that no rule of the group can match. `line` is the line that the lines of
  * the group's rules count from.

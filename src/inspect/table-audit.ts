@@ -9,6 +9,7 @@ import {
   ANY,
   agentLists,
   linksOf,
+  NO_LISTS,
 } from '../judge/host-records.js';
 import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
@@ -75,14 +76,15 @@ export class TableAudit {
   }
 
   /**
-   * The offsets of the lists of groups whose rules decide for an agent.
+   * The offsets of the lists of groups whose rules decide for an agent, and the product tokens that
+   * they name.
    *
    * @param agent index of the agent
    */
-  listsFor(robots: number, agent: number): readonly number[] {
+  decidersFor(robots: number, agent: number): AgentLists {
     const shard = this.#view.shardAt(robots);
     const links = this.#agentsIn(shard)[agent];
-    return links === undefined ? [] : this.#listsOf(shard, robots, links).lists;
+    return links === undefined ? NO_LISTS : this.#listsOf(shard, robots, links);
   }
 
   /** The groups of some lists. */

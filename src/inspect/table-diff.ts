@@ -141,7 +141,7 @@ function decidersOf(
   agent: number,
 ): Deciders {
   if (accessResult === 'unreachable') return { groups: undefined, number: UNREACHABLE };
-  const lists = accessResult === 'unavailable' ? [] : audit.listsFor(robots, agent);
+  const lists = accessResult === 'unavailable' ? [] : audit.decidersFor(robots, agent).lists;
   const groups = audit.groupsOf(lists);
   // An automaton stands for its group wherever it is: lines have no effect.
   if (groups.length <= 1) return { groups, number: groups[0]?.automaton ?? 0 };

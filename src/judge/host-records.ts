@@ -208,7 +208,8 @@ export interface AgentLists {
 
 /** The tokens of an agent that obeys the groups of `*`: most agents share them. */
 export const ANY: readonly string[] = ['*'];
-const NONE: AgentLists = { tokens: [], lists: [] };
+/** Those of an agent for which no group is. */
+export const NO_LISTS: AgentLists = { tokens: [], lists: [] };
 
 /** An agent as a shard knows it. */
 export interface AgentLinks {
@@ -248,7 +249,7 @@ export function agentLists(
     if (!isGoogle) break;
   }
   if (lists.length > 0) return { tokens, lists };
-  if (disregardsAny) return NONE;
+  if (disregardsAny) return NO_LISTS;
   const any = groupLists.find(robots, TOKEN_ANY);
-  return any === 0 ? NONE : { tokens: ANY, lists: [any] };
+  return any === 0 ? NO_LISTS : { tokens: ANY, lists: [any] };
 }

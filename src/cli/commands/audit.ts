@@ -8,10 +8,17 @@ import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
 import { hasHistories } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Authority } from '../../protocol/authority.js';
+import type { Use } from '../../protocol/uses.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
-import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
-import { AUDIT_COLUMNS, type AuditFigures, HostAudit } from '../report/audit-figures.js';
+import {
+  checkSpreadsheet,
+  type RobotsOptions,
+  type RowOptions,
+  type UseOptions,
+  usesOf,
+} from '../options.js';
+import { type AuditFigures, auditColumns, HostAudit } from '../report/audit-figures.js';
 import {
   HISTORY_COLUMNS,
   HistoryAudit,
@@ -25,6 +32,7 @@ import { type HeldRows, openRows, type ReportFormat, withAgents } from '../repor
 import { formatCount, formatNumber } from '../text.js';
 import { noteEmptyList, readHosts, urlsOf } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
+import { noteUnstatedUses } from './filter-table.js';
 import {
   type ReportForm,
   refuseParquetOnTerminal,
@@ -40,7 +48,7 @@ import {
   refuseSingleRobots,
 } from './robots-source.js';
 
-export interface AuditOptions extends RobotsOptions, RowOptions {
+export interface AuditOptions extends RobotsOptions, RowOptions, UseOptions {
   readonly table?: string;
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
@@ -70,6 +78,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   }
   checkSpreadsheet(options);
   checkHistory(options);
+  const uses = usesOf(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
   checkRobotsSource([], options, NO_TIME);
   await checkTime(robotsDir, options, 'Leave --as-of out');
@@ -79,12 +88,15 @@ export async function audit(options: AuditOptions): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   if (asked?.size === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
-  const opened = await openAudited(options, asked, diagnostics);
+  const opened = await openAudited(options, asked, uses, diagnostics);
   if (typeof opened === 'number') return opened;
   const { table, named } = opened;
   const agents = parseAgents(options.agent, table.profile);
+  const source = path ?? (robotsDir ?? []).join(', ');
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
+  view.checkUses(uses);
+  if (table.hosts > 0) noteUnstatedUses(uses, view, source, diagnostics);
   if (named === undefined) {
     await noteUnnamedInTable(tableMemory(table), agents, options, diagnostics);
   } else if (table.hosts > 0) {
@@ -92,16 +104,16 @@ export async function audit(options: AuditOptions): Promise<number> {
   }
   if (options.history === true) return auditHistory(table, agents, asked, options, diagnostics);
   const about = {
-    source: path ?? (robotsDir ?? []).join(', '),
+    source,
     profile: table.profile,
     created: new Date().toISOString(),
   };
   const names = agents.map(({ name }) => name);
-  const sink = await openRows(format, withAgents(AUDIT_COLUMNS, names), {
+  const sink = await openRows(format, withAgents(auditColumns(uses), names), {
     spreadsheet: options.spreadsheet,
     page: (rows) => reportText(figures(), 'html', rows),
   });
-  const hosts = new HostAudit(sink, table, agents, options.only);
+  const hosts = new HostAudit(sink, table, { agents, uses }, options.only);
   const { tally } = hosts;
   const figures = (): AuditFigures => tally.figures(about, view.hasRecords);
   for (const [label, authorities] of labelledHosts(view, asked)) {
@@ -134,12 +146,14 @@ export async function audit(options: AuditOptions): Promise<number> {
 async function openAudited(
   options: AuditOptions,
   asked: ReadonlyMap<string, Authority> | undefined,
+  uses: readonly Use[],
   diagnostics: Diagnostics,
 ) {
   const { robotsDir = [], table: path, profile } = options;
   if (path === undefined) {
-    const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
-    return compileWithRecords(robotsDir, options, tokens, diagnostics);
+    const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'), uses);
+    const signals = uses.length > 0;
+    return compileWithRecords(robotsDir, { ...options, signals }, tokens, diagnostics);
   }
   const hosts = asked && Array.from(asked.values(), ({ host }) => host);
   if (options.history === true) {
@@ -160,7 +174,7 @@ async function openAudited(
 
 /** @throws RobotsFilterError `usage` for options without effect on the audit of a history */
 function checkHistory(options: AuditOptions): void {
-  const { history, every, urls, hosts, only, report, format, asOf } = options;
+  const { history, every, urls, hosts, only, report, format, asOf, use } = options;
   if (history !== true) {
     if (every !== undefined) {
       throw usageError('--every has no effect without --history. Add it, or leave --every out');
@@ -172,6 +186,11 @@ function checkHistory(options: AuditOptions): void {
   }
   if (urls !== undefined && hosts !== undefined) {
     throw usageError('--hosts counts hosts, and --urls counts URLs. Leave one out');
+  }
+  if (use !== undefined) {
+    throw usageError(
+      '--use asks about the newest robots.txt files, and --history counts hosts at many times. Leave one out',
+    );
   }
   const idle = [
     ['--only', only, 'shows hosts'],
@@ -255,13 +274,18 @@ async function countUrls(
   return history.counts;
 }
 
-/** One line for each agent: how many hosts allow how much. */
-function totals({ agents }: HostAudit['tally']): string[] {
-  return agents.map(({ agent: name, all, part, none, unknown }) => {
+/** One line for each agent: how many hosts allow how much; then one for each use. */
+function totals({ agents, uses }: HostAudit['tally']): string[] {
+  const ofAgents = agents.map(({ agent: name, all, part, none, unknown }) => {
     const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
     const hosts = formatCount(all + part + none + unknown, 'host');
     return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
   });
+  const ofUses = uses.map(({ agent, use, answers }) => {
+    const { granted, refused, part, unstated } = answers;
+    return `${agent}, ${use}: ${formatNumber(granted)} granted, ${formatNumber(refused)} refused, ${formatNumber(part)} part, ${formatNumber(unstated)} unstated`;
+  });
+  return [...ofAgents, ...ofUses];
 }
 
 async function reportText(

@@ -350,7 +350,7 @@ export async function openWithRecords(
  */
 export async function compileWithRecords(
   paths: readonly string[],
-  options: RobotsOptions,
+  options: RobotsOptions & { readonly signals?: boolean },
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
 ): Promise<CompiledTable | number> {

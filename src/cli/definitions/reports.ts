@@ -34,6 +34,7 @@ export const auditDefinition: CommandDefinition = {
       '--agent',
       '--hosts',
       '--only',
+      '--use',
       '--format',
       '--report',
       '--quiet',
@@ -48,6 +49,7 @@ A row has a host, an agent, and:
     allowed      all: every URL; none: nothing but /robots.txt; part: neither was proven
     group        the product token whose group decides: the agent's own, or *
     rules        rules that can decide
+    use          with --use: what the host says about it on every path that the agent may fetch, and the signals that say so
     root         the verdict on /, and the line of the rule that decides it
     crawl_delay  seconds; sitemaps, preferences, access result and date as the files have them
 
@@ -66,6 +68,11 @@ Exit status:
     ...shared.reading(true),
     shared.agent(),
     shared.agentsFile('Verdicts'),
+    ...shared.uses(
+      'Verdicts',
+      'The columns "use" and "use_signal" follow "allowed"; of several uses each has its own: use_train. "part" means: paths have different answers, or neither was proven. Nothing is said where the agent may fetch nothing. A table must have been compiled with --signals.',
+      '    robots-filter audit --robots-dir robots/ -a @ai-training --use train',
+    ),
     describedOption(
       'Input',
       '--hosts <file>',

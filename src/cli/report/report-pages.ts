@@ -3,6 +3,7 @@
 import { printable } from '../../base/control-characters.js';
 import { version } from '../../files/package-file.js';
 import { RECORD_FIGURES } from '../../inspect/host-report.js';
+import { SIGNALS } from '../../patterns/use-answers.js';
 import { cutToWidth, formatCount, formatNumber, formatPercent, formatShare } from '../text.js';
 import type { AuditFigures } from './audit-figures.js';
 import {
@@ -88,6 +89,7 @@ export function auditPage(figures: AuditFigures, rows?: HeldRows): string {
           agents.map(({ agent, by }) => [agent, by.own, by.any, by.nobody]),
         ),
       ],
+      ...auditedUses(figures),
       ['How fetching robots.txt ended', accessTable(figures)],
       ['Records beside the rules', ...recordTable(figures.records, hosts)],
       ['The strictest hosts', strictTable(figures)],
@@ -224,6 +226,39 @@ function useSections({ uses = [], agents, records }: FilterFigures): [string, ..
       'What the content may be used for (experimental)',
       `Of URLs that the ${several} may fetch. Unstated: no signal says either.`,
       table('numbers', 'URLs by answer, and their share of all records', header, rows),
+    ],
+  ];
+}
+
+/** What hosts say about uses, if that was asked. */
+function auditedUses({ uses = [], hosts }: AuditFigures): [string, ...Block[]][] {
+  if (uses.length === 0) return [];
+  const rows = uses.map(({ agent, use, answers }) => {
+    const { granted, refused, part, unstated } = answers;
+    const cells = [granted, refused, part, unstated].flatMap((count) => [
+      count,
+      formatPercent(count, hosts),
+    ]);
+    return [agent, use, ...cells];
+  });
+  const header = ['granted', 'refused', 'part', 'unstated'].flatMap((each) => [each, 'share']);
+  const bySignal = uses.flatMap(({ agent, use, signals }) =>
+    SIGNALS.map((signal) => {
+      const { granted, refused, part } = signals[signal];
+      return [agent, use, signal, granted, refused, part];
+    }),
+  );
+  return [
+    [
+      'What the content may be used for (experimental)',
+      'Hosts where the agent may fetch anything, by what they say about all that it may fetch. Part: paths have different answers, or neither was proven. Unstated: no signal says either.',
+      table('numbers', 'Hosts by answer, and their share', ['agent', 'use', ...header], rows),
+      table(
+        'numbers',
+        'Hosts by the signals that give their answer; a host counts once for each signal',
+        ['agent', 'use', 'signal', 'granted', 'refused', 'part'],
+        bySignal,
+      ),
     ],
   ];
 }

@@ -1,0 +1,127 @@
+/** What the robots.txt files of a table say about uses to each agent, over all paths. */
+
+import { type RankedRule, rankedRule } from '../patterns/rules.js';
+import {
+  NOTHING_SAID,
+  summariseUse,
+  UNSTATED,
+  type UseRules,
+  type UseSummary,
+} from '../patterns/use-answers.js';
+import { lowerCaseAscii } from '../protocol/agent.js';
+import { EVERYONE, signalToken, type Use, type Vocabulary } from '../protocol/uses.js';
+import type { ShardView } from '../view/shard-view.js';
+import type { TableAuthority } from '../view/table-content.js';
+import type { TableView } from '../view/table-view.js';
+import type { AgentSummary, TableAudit } from './table-audit.js';
+
+/** Summarises what the robots.txt files of a table say about uses. */
+export class UseAudit {
+  readonly #view: TableView;
+  readonly #audit: TableAudit;
+  readonly #uses: readonly Use[];
+  readonly #google: boolean;
+  /** By shard, the numbers of texts among its product tokens. */
+  readonly #numbers = new Map<number, Map<string, number>>();
+
+  /**
+   * @param audit that of the same table
+   * @param google whether the table is for the google profile
+   */
+  constructor(view: TableView, audit: TableAudit, uses: readonly Use[], google: boolean) {
+    this.#view = view;
+    this.#audit = audit;
+    this.#uses = uses;
+    this.#google = google;
+  }
+
+  /**
+   * What an authority says to each agent about each use.
+   *
+   * @param summaries what it allows to each agent
+   * @throws RobotsFilterError `table` if the table is damaged
+   */
+  summaries(
+    authority: TableAuthority,
+    summaries: readonly AgentSummary[],
+  ): readonly (readonly UseSummary[])[] {
+    // Agents with the same groups are told the same.
+    const known = new Map<string, readonly UseSummary[]>();
+    return summaries.map(({ reach, tokens }, agent) => {
+      if (reach === 'none') return this.#uses.map(() => NOTHING_SAID);
+      const key = tokens.join(' ');
+      const said = known.get(key) ?? this.#uses.map((use) => this.#said(authority, agent, use));
+      known.set(key, said);
+      return said;
+    });
+  }
+
+  #said(authority: TableAuthority, agent: number, use: Use): UseSummary {
+    const rules = this.rulesFor(authority, agent, use);
+    return rules === undefined ? UNSTATED : summariseUse(rules, this.#google);
+  }
+
+  /**
+   * What decides about a use for an agent at an authority that can be fetched from; `undefined` if
+   * it says nothing at all about uses.
+   *
+   * @param agent index of the agent
+   */
+  rulesFor(
+    { robots, accessResult }: TableAuthority,
+    agent: number,
+    { keys, policyToken }: Use,
+  ): UseRules | undefined {
+    if (accessResult !== 'successful') return undefined;
+    const shard = this.#view.shardAt(robots);
+    const { tokens, lists } = this.#audit.decidersFor(robots, agent);
+    const lines: Record<Vocabulary, readonly RankedRule[]> = {
+      'content-usage': [],
+      'content-signal': [],
+    };
+    for (const key of keys) {
+      const names = [...tokens, EVERYONE].map((token) => signalToken(key, token));
+      lines[key.vocabulary] = this.#rulesOf(this.#listsOf(shard, robots, names));
+    }
+    const policy =
+      policyToken === undefined ? [] : this.#listsOf(shard, robots, [lowerCaseAscii(policyToken)]);
+    const isSilent =
+      policy.length === 0 && Object.values(lines).every((rules) => rules.length === 0);
+    if (isSilent) return undefined;
+    return {
+      access: this.#rulesOf(lists),
+      lines,
+      policy: policy.length === 0 ? undefined : this.#rulesOf(policy),
+    };
+  }
+
+  #rulesOf(lists: readonly number[]): RankedRule[] {
+    if (lists.length === 0) return [];
+    return this.#audit.patternsOf(this.#audit.groupsOf(lists)).map(rankedRule);
+  }
+
+  /** The lists of groups that a robots record has for some texts in the place of product tokens. */
+  #listsOf(shard: ShardView, robots: number, names: readonly string[]): number[] {
+    const lists = new Set<number>();
+    for (const name of names) {
+      const number = this.#numberOf(shard, name);
+      const list = number < 0 ? 0 : shard.groupLists.find(robots, number);
+      if (list !== 0) lists.add(list);
+    }
+    return [...lists];
+  }
+
+  #numberOf(shard: ShardView, name: string): number {
+    let numbers = this.#numbers.get(shard.shard);
+    if (numbers === undefined) {
+      numbers = new Map();
+      this.#numbers.set(shard.shard, numbers);
+    }
+    let number = numbers.get(name);
+    if (number === undefined) {
+      number = shard.tokenNumber(name);
+      numbers.set(name, number);
+    }
+    return number;
+  }
+}

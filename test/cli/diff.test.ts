@@ -131,6 +131,17 @@ https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
   expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
 });
 
+test('diff --urls leaves the groups of * out for an agent that disregards them', async ({
+  place,
+}) => {
+  place.write('old/a.example', 'User-agent: *\nDisallow: /\n');
+  place.write('new/a.example', 'User-agent: *\nDisallow: /x\n');
+  place.write('urls', 'https://a.example/y\n');
+  const asked = ['diff', '-q', 'old', 'new', '--format', 'csv', '--urls', 'urls', '-a'];
+  expect((await place.run([...asked, 'MyBot:'])).text).toBe('');
+  expect((await place.run([...asked, 'MyBot'])).text).toContain('deny,allow');
+});
+
 test('diff --urls asks a single robots.txt about the URLs of every host', async ({ place }) => {
   place.write('old.txt', 'User-agent: *\nDisallow: /shop/\n');
   place.write('new.txt', 'User-agent: *\nAllow: /\n');

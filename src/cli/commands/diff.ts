@@ -377,8 +377,8 @@ async function diffUrls(
 ): Promise<void> {
   for await (const url of urlsOf(path)) {
     tally.compared++;
-    sides.agents.forEach(({ chain, name }, agent) => {
-      const [old, next] = [sides.old.verdict(url, chain), sides.new.verdict(url, chain)];
+    sides.agents.forEach(({ name }, agent) => {
+      const [old, next] = [sides.old.verdict(url, name), sides.new.verdict(url, name)];
       if (old.verdict === next.verdict) return;
       tally.add(agent, [old.verdict, next.verdict]);
       const verdicts = [old.verdict, next.verdict, causeOf(old), causeOf(next)];

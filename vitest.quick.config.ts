@@ -33,6 +33,7 @@ const LEFT_OUT = [
   'serve/serve.test.ts',
   'shards/{asked-parts,banks,table}.test.ts',
   'table/damaged-table.test.ts',
+  'uses/{audit,diff}.test.ts',
   'warc/{archives,capture-history,damage,damaged-records,dictionary,junk,partial-damage,same-moment,warcio}.test.ts',
 ];
 

@@ -5,12 +5,15 @@ import { PairCache } from '../base/maps.js';
 import { differingPaths } from '../patterns/differing-paths.js';
 import { type Reach, reachOf } from '../patterns/reach.js';
 import { rankedRule } from '../patterns/rules.js';
+import { differingAnswers, type UseExtent } from '../patterns/use-answers.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
+import type { Use } from '../protocol/uses.js';
 import type { TableAuthority, TableGroup, TableHost, TablePattern } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
 import { sortedPlaces } from './host-order.js';
 import { TableAudit } from './table-audit.js';
+import { UseAudit } from './use-audit.js';
 
 /** What has changed for an agent at a host, by effect. */
 export interface AgentChange {
@@ -25,6 +28,18 @@ export interface AgentChange {
   readonly paths: readonly string[];
 }
 
+/** What has changed of what a host says about a use to an agent. */
+export interface UseChange {
+  /** Index of the agent. */
+  readonly agent: number;
+  readonly use: Use;
+  /** What is said of all that the agent may fetch; `undefined` if that is nothing. */
+  readonly old: UseExtent | undefined;
+  readonly new: UseExtent | undefined;
+  /** Paths that may be fetched on both sides, with other answers; as those of AgentChange. */
+  readonly paths: readonly string[];
+}
+
 /** What has changed from some groups to others. */
 type Change = Omit<AgentChange, 'agent'>;
 
@@ -32,6 +47,7 @@ type Change = Omit<AgentChange, 'agent'>;
 const KEPT_BITS = 16;
 
 const NO_CHANGES: readonly AgentChange[] = [];
+const NO_USE_CHANGES: readonly UseChange[] = [];
 
 /** Between groups that allow the same. */
 const NO_CHANGE: Change = { old: 'part', new: 'part', paths: [] };
@@ -66,12 +82,28 @@ export class TableDiff {
   /** Many hosts share a robots.txt; many agents, and files, share groups. */
   readonly #known = new PairCache<readonly AgentChange[]>(KEPT_BITS);
   readonly #knownChanges = new PairCache<Change>(KEPT_BITS);
+  readonly #oldUses: UseAudit;
+  readonly #newUses: UseAudit;
+  readonly #uses: readonly Use[];
+  readonly #knownUses = new PairCache<readonly UseChange[]>(KEPT_BITS);
 
-  /** @param google whether the tables are for the google profile */
-  constructor(old: TableView, next: TableView, agents: readonly Agent[], google: boolean) {
+  /**
+   * @param google whether the tables are for the google profile
+   * @param uses the uses whose changes are found, too
+   */
+  constructor(
+    old: TableView,
+    next: TableView,
+    agents: readonly Agent[],
+    google: boolean,
+    uses: readonly Use[] = [],
+  ) {
     this.#old = new TableAudit(old, agents, google);
     this.#new = new TableAudit(next, agents, google);
+    this.#oldUses = new UseAudit(old, this.#old, uses, google);
+    this.#newUses = new UseAudit(next, this.#new, uses, google);
     this.#agents = agents.length;
+    this.#uses = uses;
     this.#google = google;
   }
 
@@ -82,6 +114,54 @@ export class TableDiff {
    */
   changes(old: TableAuthority, next: TableAuthority): readonly AgentChange[] {
     return this.#known.of(old.robots, next.robots, () => this.#compare(old, next));
+  }
+
+  /**
+   * The changes of what an authority says about uses, on paths that may be fetched on both sides.
+   *
+   * @throws RobotsFilterError `table` if a table is damaged
+   */
+  useChanges(old: TableAuthority, next: TableAuthority): readonly UseChange[] {
+    if (this.#uses.length === 0 || isClosed(old) || isClosed(next)) return NO_USE_CHANGES;
+    return this.#knownUses.of(old.robots, next.robots, () => this.#compareUses(old, next));
+  }
+
+  #compareUses(old: TableAuthority, next: TableAuthority): readonly UseChange[] {
+    let changes: UseChange[] | undefined;
+    // Agents with the same groups on both sides have the same changes.
+    const known = new Map<string, readonly Omit<UseChange, 'agent'>[]>();
+    for (let agent = 0; agent < this.#agents; agent++) {
+      const key = [tokensOf(this.#old, old, agent), tokensOf(this.#new, next, agent)].join();
+      const own =
+        known.get(key) ?? this.#uses.flatMap((use) => this.#useChange(old, next, agent, use));
+      known.set(key, own);
+      for (const change of own) {
+        changes ??= [];
+        changes.push({ agent, ...change });
+      }
+    }
+    return changes ?? NO_USE_CHANGES;
+  }
+
+  #useChange(
+    old: TableAuthority,
+    next: TableAuthority,
+    agent: number,
+    use: Use,
+  ): Omit<UseChange, 'agent'>[] {
+    const oldLists = this.#oldUses.signalLists(old, agent, use);
+    const newLists = this.#newUses.signalLists(next, agent, use);
+    const isSame = oldLists.every((lists, index) =>
+      this.#sameRules(this.#old.groupsOf(lists), this.#new.groupsOf(newLists[index] ?? [])),
+    );
+    if (isSame) return [];
+    const before = this.#oldUses.rulesFor(old, agent, use);
+    const after = this.#newUses.rulesFor(next, agent, use);
+    const { paths, isComplete } = differingAnswers(before, after, this.#google);
+    if (paths.length === 0 && isComplete) return [];
+    const from = this.#oldUses.summary(old, agent, use).extent;
+    const to = this.#newUses.summary(next, agent, use).extent;
+    return [{ use, old: from, new: to, paths }];
   }
 
   /** How much each agent may fetch of a host that is only in the old or in the new table. */
@@ -133,6 +213,22 @@ export class TableDiff {
       return one.length === two.length && Buffer.compare(one, two) === 0;
     });
   }
+}
+
+/** Whether nothing may be fetched, whatever the rules. */
+function isClosed({ accessResult }: TableAuthority): boolean {
+  return accessResult === 'unreachable' || accessResult === 'unknown';
+}
+
+/** The product tokens whose groups decide, as a text. */
+function tokensOf(
+  audit: TableAudit,
+  { robots, accessResult }: TableAuthority,
+  agent: number,
+): string {
+  return accessResult !== 'successful'
+    ? ''
+    : JSON.stringify(audit.decidersFor(robots, agent).tokens);
 }
 
 function decidersOf(

@@ -4,16 +4,20 @@ import { type RankedRule, rankedRule } from '../patterns/rules.js';
 import {
   NOTHING_SAID,
   summariseUse,
-  UNSTATED,
   type UseRules,
   type UseSummary,
 } from '../patterns/use-answers.js';
 import { lowerCaseAscii } from '../protocol/agent.js';
-import { EVERYONE, signalToken, type Use, type Vocabulary } from '../protocol/uses.js';
+import { EVERYONE, signalToken, type Use, VOCABULARIES } from '../protocol/uses.js';
 import type { ShardView } from '../view/shard-view.js';
 import type { TableAuthority } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
 import type { AgentSummary, TableAudit } from './table-audit.js';
+
+/** Offsets of lists of groups: of Content-Usage, of Content-Signal, and of the policy token. */
+type SignalLists = readonly [usage: number[], signal: number[], policy: number[]];
+
+const NO_SIGNALS: SignalLists = [[], [], []];
 
 /** Summarises what the robots.txt files of a table say about uses. */
 export class UseAudit {
@@ -49,50 +53,65 @@ export class UseAudit {
     const known = new Map<string, readonly UseSummary[]>();
     return summaries.map(({ reach, tokens }, agent) => {
       if (reach === 'none') return this.#uses.map(() => NOTHING_SAID);
-      const key = tokens.join(' ');
-      const said = known.get(key) ?? this.#uses.map((use) => this.#said(authority, agent, use));
+      const key = JSON.stringify(tokens);
+      const said = known.get(key) ?? this.#uses.map((use) => this.summary(authority, agent, use));
       known.set(key, said);
       return said;
     });
   }
 
-  #said(authority: TableAuthority, agent: number, use: Use): UseSummary {
-    const rules = this.rulesFor(authority, agent, use);
-    return rules === undefined ? UNSTATED : summariseUse(rules, this.#google);
-  }
-
   /**
-   * What decides about a use for an agent at an authority that can be fetched from; `undefined` if
-   * it says nothing at all about uses.
+   * What an authority that the agent may fetch something of says about a use.
    *
    * @param agent index of the agent
    */
-  rulesFor(
+  summary(authority: TableAuthority, agent: number, use: Use): UseSummary {
+    return summariseUse(this.rulesFor(authority, agent, use), this.#google);
+  }
+
+  /**
+   * What decides about a use for an agent at an authority that can be fetched from.
+   *
+   * @param agent index of the agent
+   */
+  rulesFor(authority: TableAuthority, agent: number, use: Use): UseRules {
+    const { robots, accessResult } = authority;
+    const [usage, signal, policy] = this.signalLists(authority, agent, use);
+    const hasRules = accessResult === 'successful';
+    return {
+      access: () => (hasRules ? this.#rulesOf(this.#audit.decidersFor(robots, agent).lists) : []),
+      lines: { 'content-usage': this.#rulesOf(usage), 'content-signal': this.#rulesOf(signal) },
+      policy: policy.length === 0 ? undefined : this.#rulesOf(policy),
+    };
+  }
+
+  /**
+   * The lists of groups that are signals about a use for an agent: of the lines of each kind, and
+   * of the policy token.
+   *
+   * @param agent index of the agent
+   */
+  signalLists(
     { robots, accessResult }: TableAuthority,
     agent: number,
     { keys, policyToken }: Use,
-  ): UseRules | undefined {
-    if (accessResult !== 'successful') return undefined;
+  ): SignalLists {
+    if (accessResult !== 'successful') return NO_SIGNALS;
     const shard = this.#view.shardAt(robots);
-    const { tokens, lists } = this.#audit.decidersFor(robots, agent);
-    const lines: Record<Vocabulary, readonly RankedRule[]> = {
-      'content-usage': [],
-      'content-signal': [],
-    };
-    for (const key of keys) {
-      const names = [...tokens, EVERYONE].map((token) => signalToken(key, token));
-      lines[key.vocabulary] = this.#rulesOf(this.#listsOf(shard, robots, names));
-    }
+    const { tokens } = this.#audit.decidersFor(robots, agent);
+    const [usage, signal] = VOCABULARIES.map((vocabulary) => {
+      const named = keys.filter((key) => key.vocabulary === vocabulary);
+      return named.flatMap((key) =>
+        this.#listsOf(
+          shard,
+          robots,
+          [...tokens, EVERYONE].map((token) => signalToken(key, token)),
+        ),
+      );
+    });
     const policy =
       policyToken === undefined ? [] : this.#listsOf(shard, robots, [lowerCaseAscii(policyToken)]);
-    const isSilent =
-      policy.length === 0 && Object.values(lines).every((rules) => rules.length === 0);
-    if (isSilent) return undefined;
-    return {
-      access: this.#rulesOf(lists),
-      lines,
-      policy: policy.length === 0 ? undefined : this.#rulesOf(policy),
-    };
+    return [usage ?? [], signal ?? [], policy];
   }
 
   #rulesOf(lists: readonly number[]): RankedRule[] {

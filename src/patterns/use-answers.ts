@@ -39,8 +39,8 @@ export interface UseSummary {
 
 /** What decides about a use for an agent. */
 export interface UseRules {
-  /** The rules of access. */
-  readonly access: readonly RankedRule[];
+  /** Reads the rules of access: they are seldom needed. */
+  readonly access: () => readonly RankedRule[];
   /** The signals of the lines of each kind, as rules. */
   readonly lines: Readonly<Record<Vocabulary, readonly RankedRule[]>>;
   /** The rules of the groups of the policy token; `undefined` without such a group. */
@@ -50,16 +50,15 @@ export interface UseRules {
 /** Where nothing may be fetched. */
 export const NOTHING_SAID: UseSummary = { extent: undefined, signals: [] };
 /** Where no signal says anything. */
-export const UNSTATED: UseSummary = { extent: 'unstated', signals: [] };
+const UNSTATED: UseSummary = { extent: 'unstated', signals: [] };
 
 /** What is said about a use over all paths that the rules of access allow. */
 export function summariseUse(rules: UseRules, google: boolean): UseSummary {
   const present = signalsOf(rules);
   if (present === 0) return UNSTATED;
-  const { lines, policy = [] } = rules;
   // A signal of all paths says the same wherever the agent may fetch.
-  const isSame = [lines['content-usage'], lines['content-signal'], policy].flat().every(isOfAll);
-  const lists = listsOf(isSame ? { ...rules, access: [] } : rules);
+  const isSame = listsOf(rules, []).every((list) => list.every(isOfAll));
+  const lists = listsOf(rules, isSame ? [] : rules.access());
   const outcomes = outcomesOf(rules);
   let seen = 0;
   // Once two answers are known, only signals are sought.
@@ -92,9 +91,10 @@ export function summariseUse(rules: UseRules, google: boolean): UseSummary {
  */
 export function differingAnswers(old: UseRules, next: UseRules, google: boolean): FoundPaths {
   const [before, after] = [outcomesOf(old), outcomesOf(next)];
+  if (before === after && areAlike(listsOf(old, []), listsOf(next, []))) return NONE;
   return differenceOf(
     {
-      lists: [...listsOf(old), ...listsOf(next)],
+      lists: [...listsOf(old, old.access()), ...listsOf(next, next.access())],
       first: [{ rule: NO_ROBOTS_TXT, lists: FETCHABLE | (FETCHABLE << LISTS) }],
       unmatched: UNMATCHED | (UNMATCHED << LISTS),
       compared: before === after ? ALL_LISTS & ~FETCHABLE : 0,
@@ -127,7 +127,22 @@ const LISTS = 6;
 const ALL_LISTS = (1 << LISTS) - 1;
 const UNMATCHED = FETCHABLE | USAGE | SIGNAL | POLICY;
 
-function listsOf({ access, lines, policy = [] }: UseRules): (readonly RankedRule[])[] {
+const NONE: FoundPaths = { paths: [], isComplete: true };
+
+/** Whether each list has the same rules as that of the same place. */
+function areAlike(
+  one: readonly (readonly RankedRule[])[],
+  other: readonly (readonly RankedRule[])[],
+): boolean {
+  return one.every((list, index) =>
+    sharedRules([list, other[index] ?? []]).every(({ lists }) => lists === 3),
+  );
+}
+
+function listsOf(
+  { lines, policy = [] }: UseRules,
+  access: readonly RankedRule[],
+): (readonly RankedRule[])[] {
   const { 'content-usage': usage, 'content-signal': signal } = lines;
   return [access, usage, usage, signal, signal, policy];
 }

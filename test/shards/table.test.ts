@@ -434,7 +434,7 @@ function differences(old: Table, next: Table): unknown[] {
   const rows: unknown[] = [];
   const agents = AGENTS.map((agent) => parseAgent(agent, 'rfc9309'));
   const sink = { isClosed: false, add: (row: unknown) => void rows.push(row) };
-  new HostDiff({ old, new: next, agents }, sink, new DiffTally(AGENTS)).write();
+  new HostDiff({ old, new: next, agents, uses: [] }, sink, new DiffTally(AGENTS)).write();
   return rows;
 }
 

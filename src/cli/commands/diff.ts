@@ -9,17 +9,26 @@ import {
   type Sides,
   sidesOf,
   TableDiff,
+  type UseChange,
 } from '../../inspect/table-diff.js';
 import { Robots } from '../../judge/robots.js';
 import { Table, tableMemory } from '../../judge/table.js';
-import type { Judgement } from '../../kernel/session.js';
+import type { Judgement, UseJudgement } from '../../kernel/session.js';
 import type { Agent } from '../../protocol/agent.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import type { NamedTokens } from '../../protocol/unnamed-agents.js';
+import type { Use } from '../../protocol/uses.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
+import { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { DIFFERENT, Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
-import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
+import {
+  checkSpreadsheet,
+  type RobotsOptions,
+  type RowOptions,
+  type UseOptions,
+  usesOf,
+} from '../options.js';
 import {
   type Difference,
   DiffTally,
@@ -37,6 +46,7 @@ import {
 import { formatCount } from '../text.js';
 import { contentOf, kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
 import { compileWithRecords } from './compile-caches.js';
+import { noteUnstatedUses } from './filter-table.js';
 import {
   checkProfile,
   checkTime,
@@ -45,7 +55,7 @@ import {
   refuseReadingOptions,
 } from './robots-source.js';
 
-export interface DiffOptions extends RobotsOptions, RowOptions {
+export interface DiffOptions extends RobotsOptions, RowOptions, UseOptions {
   readonly urls?: string;
   readonly format?: Exclude<ReportFormat, 'parquet'>;
   readonly exitCode?: boolean;
@@ -107,6 +117,7 @@ async function diffOfPaths(
   options: DiffOptions,
 ): Promise<number> {
   checkSpreadsheet(options);
+  const uses = usesOf(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const [oldKind, newKind] = [await kindOfPath(oldPath), await kindOfPath(newPath)];
   // Beside a table, the options are for the files of the other side.
@@ -131,12 +142,17 @@ async function diffOfPaths(
   }
   const agents = parseAgents(options.agent, old.profile);
   for (const table of [old, next]) {
-    for (const agent of agents) tableMemory(table).view.checkAgent(agent);
+    const { view } = tableMemory(table);
+    for (const agent of agents) view.checkAgent(agent);
+    view.checkUses(uses);
   }
   await noteUnnamedAgents(agents, namedBy([oldSide, newSide]), options, diagnostics);
+  noteUnstated(uses, [oldPath, old], [newPath, next], diagnostics);
   const { urls, format = 'table' } = options;
   const names = agents.map(({ name }) => name);
-  const columns = withAgents(urls === undefined ? HOST_COLUMNS : URL_COLUMNS, names);
+  const asked = { agents, uses };
+  const own = urls === undefined ? HOST_COLUMNS : URL_COLUMNS;
+  const columns = withAgents(uses.length === 0 ? own : withUse(own), names);
   const what = urls === undefined ? 'host' : 'URL';
   const tally = new DiffTally(names);
   const sink = await openRows(format, columns, {
@@ -151,14 +167,15 @@ async function diffOfPaths(
         what,
         profile: old.profile,
         created,
+        asksUses: uses.length > 0,
       } as const;
       return diffPage(about, tally, rows);
     },
   });
   if (urls === undefined) {
-    new HostDiff({ old, new: next, agents }, sink, tally).write();
+    new HostDiff({ old, new: next, ...asked }, sink, tally).write();
   } else {
-    const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, agents };
+    const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, ...asked };
     await diffUrls(urls, sides, sink, tally);
     if (tally.compared === 0) noteEmptyList(urls, 'URL', diagnostics);
   }
@@ -167,6 +184,18 @@ async function diffOfPaths(
   for (const line of totals(tally, what)) diagnostics.note(line);
   if (sink.omission !== undefined) diagnostics.note(sink.omission);
   return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
+}
+
+/** Says in one line of which uses neither side speaks. */
+function noteUnstated(
+  uses: readonly Use[],
+  [oldPath, old]: readonly [path: string, table: Table],
+  [newPath, next]: readonly [path: string, table: Table],
+  diagnostics: Diagnostics,
+): void {
+  const shards = [old, next].flatMap((table) => tableMemory(table).view.shards);
+  const place = oldPath === newPath ? oldPath : `${oldPath} and ${newPath}`;
+  noteUnstatedUses(uses, new TableView(shards, place), place, diagnostics);
 }
 
 /** The name of a side in the page. */
@@ -187,6 +216,8 @@ async function openSide(
   diagnostics: Diagnostics,
 ): Promise<Side | number> {
   const { profile = 'rfc9309', maxRobotsBytes } = options;
+  const uses = usesOf(options);
+  const signals = uses.length > 0;
   switch (kind) {
     case 'table': {
       const table = await Table.open(path);
@@ -195,8 +226,8 @@ async function openSide(
       return { table, named: tableMemory(table).view };
     }
     case 'cache': {
-      const tokens = neededTokens(parseAgents(options.agent, profile));
-      return compileWithRecords([path], options, tokens, diagnostics);
+      const tokens = neededTokens(parseAgents(options.agent, profile), uses);
+      return compileWithRecords([path], { ...options, signals }, tokens, diagnostics);
     }
     case 'robots.txt': {
       const parseOptions = {
@@ -204,7 +235,7 @@ async function openSide(
         ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
       };
       const body = await contentOf(path);
-      const builder = new TableBuilder(parseOptions);
+      const builder = new TableBuilder({ ...parseOptions, signals });
       const authority = { scheme: undefined, host: SINGLE_HOST, port: undefined };
       builder.add(authority, body, { source: path });
       const table = Table.from(builder.build(), path);
@@ -258,6 +289,16 @@ const HOST_COLUMNS: readonly Column[] = [
   { name: 'new_rule', width: 24 },
 ];
 
+/** Columns with that of the use, before the old and the new answer. */
+function withUse(columns: readonly Column[]): Column[] {
+  const at = columns.findIndex(({ name }) => name === 'old');
+  return [
+    ...columns.slice(0, at),
+    { name: 'use', width: 6 },
+    ...columns.slice(at).map((column) => (column.isVerdict ? { ...column, width: 8 } : column)),
+  ];
+}
+
 /** Writes the hosts that have come, gone or changed, sorted. */
 export class HostDiff {
   readonly #sides: DiffSides;
@@ -268,7 +309,8 @@ export class HostDiff {
   constructor(sides: DiffSides, sink: Differences, tally: DiffTally) {
     const [old, next] = [tableMemory(sides.old).view, tableMemory(sides.new).view];
     this.#sides = sides;
-    this.#diff = new TableDiff(old, next, sides.agents, sides.old.profile === 'google');
+    const isGoogle = sides.old.profile === 'google';
+    this.#diff = new TableDiff(old, next, sides.agents, isGoogle, sides.uses);
     this.#sink = sink;
     this.#tally = tally;
   }
@@ -291,9 +333,7 @@ export class HostDiff {
       const schemes = same.map(({ scheme }) => scheme);
       const label = authorityLabel({ host }, { schemes, port });
       if (before !== undefined && after !== undefined) {
-        for (const change of this.#diff.changes(before, after)) {
-          this.#addChanged(label, host, same[0], change);
-        }
+        this.#addChanges(label, host, { ...same[0], old: before, new: after });
       } else if (after !== undefined) {
         this.#addOnly(label, after, 'new');
       } else if (before !== undefined) {
@@ -308,7 +348,10 @@ export class HostDiff {
     return next.authorities.every((authority, index) => {
       const before = old.authorities[index] as TableAuthority;
       if (before.port !== authority.port || before.schemes !== authority.schemes) return false;
-      return this.#diff.changes(before, authority).length === 0;
+      return (
+        this.#diff.changes(before, authority).length === 0 &&
+        this.#diff.useChanges(before, authority).length === 0
+      );
     });
   }
 
@@ -317,43 +360,100 @@ export class HostDiff {
     this.#diff.reaches(authority, side).forEach((reach, agent) => {
       this.#tally.add(agent, change);
       const extents = side === 'new' ? [undefined, reach] : [reach, undefined];
-      this.#add(label, agent, [change, ...extents, undefined, undefined, undefined]);
+      this.#add(label, agent, [
+        change,
+        ...this.#useCell(),
+        ...extents,
+        undefined,
+        undefined,
+        undefined,
+      ]);
     });
   }
 
-  #addChanged(label: string, host: string, side: Sides, change: AgentChange): void {
-    const { agent, old, new: next, paths } = change;
-    const example = this.#example(host, side, agent, paths);
-    if (example === undefined) {
-      this.#tally.addUndecided(agent);
-      return;
+  #addChanges(label: string, host: string, sides: BothSides): void {
+    const undecided = new Set<number>();
+    for (const change of this.#diff.changes(sides.old, sides.new)) {
+      if (!this.#addChanged(label, host, sides, change)) undecided.add(change.agent);
     }
+    for (const change of this.#diff.useChanges(sides.old, sides.new)) {
+      if (!this.#addUseChanged(label, host, sides, change)) undecided.add(change.agent);
+    }
+    for (const agent of undecided) this.#tally.addUndecided(agent);
+  }
+
+  /** Adds a row; returns false if no path differs for sure. */
+  #addChanged(label: string, host: string, side: Sides, change: AgentChange): boolean {
+    const { agent, old, new: next, paths } = change;
+    const example = this.#example(host, side, paths, (table, url) =>
+      table.verdict(url, this.#nameOf(agent)),
+    );
+    if (example === undefined) return false;
     const kind = old === next ? 'rules' : 'extent';
     this.#tally.add(agent, kind === 'rules' ? 'rules' : [old, next]);
     const cells = [example.path, causeOf(example.old), causeOf(example.new)];
-    this.#add(label, agent, [kind, old, next, ...cells]);
+    this.#add(label, agent, [kind, ...this.#useCell(), old, next, ...cells]);
+    return true;
   }
 
-  /** The first path on which the verdicts differ, asked of both tables. */
-  #example(
+  /** As `#addChanged`. */
+  #addUseChanged(label: string, host: string, side: Sides, change: UseChange): boolean {
+    const { agent, use, old, new: next, paths } = change;
+    const example = this.#example(host, side, paths, (table, url) =>
+      answerAbout(use, table, url, this.#nameOf(agent)),
+    );
+    if (example === undefined) return false;
+    this.#tally.add(agent, { use: use.name, said: [old, next] });
+    const cells = [example.path, causeOf(example.old), causeOf(example.new)];
+    this.#add(label, agent, ['use', use.name, old, next, ...cells]);
+    return true;
+  }
+
+  /** The empty cell of the use in a row about something else. */
+  #useCell(): Cell[] {
+    return this.#sides.uses.length === 0 ? [] : [undefined];
+  }
+
+  #nameOf(agent: number): string {
+    return this.#sides.agents[agent]?.name ?? '';
+  }
+
+  /** The first path on which the answers differ, asked of both tables. */
+  #example<Answer extends Judgement | UseJudgement>(
     host: string,
     { scheme, port }: Sides,
-    agent: number,
     paths: readonly string[],
-  ): { readonly path: string; readonly old: Judgement; readonly new: Judgement } | undefined {
-    const name = this.#sides.agents[agent]?.name ?? [];
+    ask: (table: Table, url: string) => Answer,
+  ): { readonly path: string; readonly old: Answer; readonly new: Answer } | undefined {
     const root = formatAuthority({ scheme, host, port });
     for (const path of paths) {
-      const old = this.#sides.old.verdict(root + path, name);
-      const next = this.#sides.new.verdict(root + path, name);
-      if (old.verdict !== next.verdict) return { path, old, new: next };
+      const old = ask(this.#sides.old, root + path);
+      const next = ask(this.#sides.new, root + path);
+      if (wordOf(old) !== wordOf(next)) return { path, old, new: next };
     }
     return undefined;
   }
 
   #add(label: string, agent: number, cells: readonly Cell[]): void {
-    this.#sink.add({ cells: [label, this.#sides.agents[agent]?.name, ...cells] });
+    this.#sink.add({ cells: [label, this.#nameOf(agent), ...cells] });
   }
+}
+
+/** What two tables have of the same authority. */
+type BothSides = Sides & { readonly old: TableAuthority; readonly new: TableAuthority };
+
+function answerAbout(
+  { name, policyToken }: Use,
+  side: Table | Robots,
+  url: string,
+  agent: string,
+): UseJudgement {
+  return side.use(url, agent, name, { policyToken });
+}
+
+/** The verdict, or the answer about a use. */
+function wordOf(judgement: Judgement | UseJudgement): string | undefined {
+  return 'verdict' in judgement ? judgement.verdict : judgement.answer;
 }
 
 const URL_COLUMNS: readonly Column[] = [
@@ -379,10 +479,24 @@ async function diffUrls(
     tally.compared++;
     sides.agents.forEach(({ name }, agent) => {
       const [old, next] = [sides.old.verdict(url, name), sides.new.verdict(url, name)];
-      if (old.verdict === next.verdict) return;
-      tally.add(agent, [old.verdict, next.verdict]);
-      const verdicts = [old.verdict, next.verdict, causeOf(old), causeOf(next)];
-      sink.add({ cells: [url, name, ...verdicts] });
+      const add = (one: Judgement | UseJudgement, other: typeof one, use: Cell): void => {
+        const ofUse = sides.uses.length === 0 ? [] : [use];
+        const answers = [wordOf(one), wordOf(other), causeOf(one), causeOf(other)];
+        sink.add({ cells: [url, name, ...ofUse, ...answers] });
+      };
+      if (old.verdict !== next.verdict) {
+        tally.add(agent, [old.verdict, next.verdict]);
+        add(old, next, undefined);
+        return;
+      }
+      if (old.verdict !== 'allow') return;
+      for (const use of sides.uses) {
+        const before = answerAbout(use, sides.old, url, name);
+        const after = answerAbout(use, sides.new, url, name);
+        if (before.answer === after.answer) continue;
+        tally.add(agent, { use: use.name, said: [before.answer, after.answer] });
+        add(before, after, use.name);
+      }
     });
     if (sink.isClosed) return;
   }
@@ -391,14 +505,16 @@ async function diffUrls(
 /** Where the rows go. No format of `diff` needs `write`, which is for Parquet. */
 type Differences = Pick<RowSink, 'isClosed' | 'add'>;
 
-/** The two sides of a diff, and the agents that are asked about. */
+/** The two sides of a diff, and the agents and uses that are asked about. */
 interface DiffSides<Side = Table> {
   readonly old: Side;
   readonly new: Side;
   readonly agents: readonly Agent[];
+  readonly uses: readonly Use[];
 }
 
-/** The rule that decided, with its line, or the reason. */
-function causeOf({ rule, reason }: Judgement): string {
-  return rule === undefined ? reason : `${rule.text} (line ${rule.line})`;
+/** The rule or the signal that decided, with its line, or the reason. */
+function causeOf(judgement: Judgement | UseJudgement): string {
+  const rule = 'verdict' in judgement ? judgement.rule : judgement.signal;
+  return rule === undefined ? judgement.reason : `${rule.text} (line ${rule.line})`;
 }

@@ -134,7 +134,7 @@ export const diffDefinition: CommandDefinition = {
   help: {
     description: 'Compare two sets of robots.txt files by what they allow.',
     usage: ['[options] <old> <new>', '[options] <table> --from <date> [--to <date>]'],
-    mainOptions: ['--agent', '--urls', '--format', '--exit-code', '--quiet'],
+    mainOptions: ['--agent', '--use', '--urls', '--format', '--exit-code', '--quiet'],
     examples: [
       'robots-filter diff robots-2025/ robots-2026/ -a @ai-training',
       'robots-filter diff old.table new.table -a GPTBot,CCBot --format csv',
@@ -147,6 +147,8 @@ A row has a host, an agent, and:
     change    added or removed: the host has come or gone; extent: how much it allows has changed; rules: it allows a part before and after, but not the same
     old, new  all: every URL; none: nothing but /robots.txt; part: neither was proven
     path      a path whose verdict has changed, and the rules that decide it, with their lines
+
+With --use a row with the change "use" says that the answer about a use has changed where the agent may fetch on both sides. old and new are what audit says of the whole host, path is a path whose answer has changed, and the signals stand in place of the rules.
 
 Files that differ only in their text are left out: an order, a comment, a rule that never decides. The comparison covers every path of a URL.
 Where too many wildcard rules overlap for that, a host without a path that differs has no row, and is counted as not fully compared.
@@ -168,6 +170,11 @@ Exit status:
     ...shared.reading(),
     shared.agent(),
     shared.agentsFile('Verdicts'),
+    ...shared.uses(
+      'Verdicts',
+      'Changes of the answer get rows of their own, with the use in the column "use". With --urls: URLs that may be fetched on both sides, with other answers. Tables must have been compiled with --signals.',
+      '    robots-filter diff robots-2025/ robots-2026/ -a @ai-training --use train',
+    ),
     momentOption('--from <date>', 'Compare from this date or time (UTC): the old side as it was.'),
     momentOption('--to <date>', 'Compare up to this date or time (UTC): the new side as it was.'),
     describedOption(

@@ -1,4 +1,5 @@
 import type { Reach } from '../../patterns/reach.js';
+import type { UseExtent } from '../../patterns/use-answers.js';
 import type { Verdict } from '../../protocol/verdict.js';
 import { formatNumber } from '../text.js';
 
@@ -9,7 +10,14 @@ export type Difference =
   /** A part before and after, but not the same one. */
   | 'rules'
   | readonly [old: Reach, next: Reach]
-  | readonly [old: Verdict, next: Verdict];
+  | readonly [old: Verdict, next: Verdict]
+  | UseDifference;
+
+/** What was said about a use before and after, where the agent may fetch something. */
+export interface UseDifference {
+  readonly use: string;
+  readonly said: readonly [old: UseExtent | undefined, next: UseExtent | undefined];
+}
 
 /** The rows of a diff for one agent, by what they say, in words. */
 export interface AgentDifferences {
@@ -66,7 +74,16 @@ export class DiffTally {
 /** A difference in words. */
 export function differenceText(difference: Difference): string {
   if (typeof difference === 'string') return difference === 'rules' ? 'by other rules' : difference;
-  return difference.join(' \u2192 ');
+  if (!isOfUse(difference)) return difference.join(ARROW);
+  const { use, said } = difference;
+  if (said[0] === said[1]) return `${use} by other signals`;
+  return `${use} ${said.map((each) => each ?? 'nothing').join(ARROW)}`;
+}
+
+const ARROW = ' \u2192 ';
+
+export function isOfUse(difference: Difference): difference is UseDifference {
+  return typeof difference === 'object' && 'use' in difference;
 }
 
 /** What is said if no difference was found. */

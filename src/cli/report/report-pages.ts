@@ -11,6 +11,7 @@ import {
   type Difference,
   type DiffTally,
   differenceText,
+  isOfUse,
   noDifference,
 } from './diff-figures.js';
 import type { DenyingRule, FilterFigures, OutcomeFigures } from './filter-figures.js';
@@ -106,19 +107,29 @@ interface DiffAbout {
   readonly what: 'host' | 'URL';
   readonly profile: string;
   readonly created: string;
+  readonly asksUses: boolean;
 }
 
 /** A comparison as one page of HTML. */
 export function diffPage(about: DiffAbout, tally: DiffTally, rows: HeldRows): string {
   const { old, new: next, what, profile, created } = about;
   const { agents } = tally;
+  const only = (ofUses: boolean) =>
+    agents.map((agent) => ({
+      ...agent,
+      counts: agent.counts.filter(([difference]) => isOfUse(difference) === ofUses),
+    }));
+  const [ofAccess, ofUses] = [only(false), only(true)];
   return htmlPage({
     title: 'What has changed for crawlers',
     subtitle: `${formatCount(tally.compared, what)}, ${formatCount(agents.length, 'agent')}: ${old} (old) and ${next} (new), ${created.slice(0, 10)}`,
     profile,
     sections: [
-      ['Differences by agent', ...directionBars(agents, what)],
-      ['What differs', differenceTable(agents, what), ...undecidedHosts(agents)],
+      ['Differences by agent', ...directionBars(ofAccess, what)],
+      ['What differs', differenceTable(ofAccess, what), ...undecidedHosts(agents)],
+      ...(about.asksUses
+        ? [['What is said about uses (experimental)', differenceTable(ofUses, what)] as const]
+        : []),
       [what === 'host' ? 'Host by host' : 'URL by URL', rowTable(rows)],
     ],
     foot: 'Files are compared by what they allow, not by their text.',
@@ -458,7 +469,7 @@ const ORDER: Readonly<Record<string, number>> = { none: 0, deny: 0, part: 1, all
 
 function directionOf(difference: Difference): 'less' | 'other' | 'more' | 'moved' {
   if (difference === 'rules') return 'other';
-  if (typeof difference === 'string') return 'moved';
+  if (typeof difference === 'string' || isOfUse(difference)) return 'moved';
   const [old, next] = difference.map((each) => ORDER[each]);
   if (old === undefined || next === undefined) return 'moved';
   return old < next ? 'more' : 'less';

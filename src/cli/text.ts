@@ -99,6 +99,8 @@ const WORD_STYLES: ReadonlyMap<string, Style> = new Map([
   ['all', 'good'],
   ['none', 'bad'],
   ['part', 'mixed'],
+  ['granted', 'good'],
+  ['refused', 'bad'],
 ]);
 
 let choice: ColourChoice = 'auto';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableAudit } from '../../src/inspect/table-audit.js';
@@ -243,3 +244,79 @@ test.each<Profile>(['rfc9309', 'google'])(
     }
   },
 );
+
+/** Hosts with every answer about training. */
+function everyAnswer(): Workplace {
+  const place = workplace();
+  const files = {
+    'closed.example': 'User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n',
+    'granted.example': 'User-agent: *\nContent-Usage: train-ai=y\n',
+    'part.example': 'User-agent: *\nContent-Usage: /a train-ai=n\n',
+    'refused.example': 'User-agent: *\nContent-Signal: ai-train=no, search=yes\n',
+    'unstated.example': 'User-agent: *\nDisallow: /p\n',
+  };
+  for (const [host, text] of Object.entries(files)) place.write(`robots/${host}`, text);
+  place.write('more.ndjson', '{"host":"gone.example","status":404}\n');
+  place.write('hosts', `${[...Object.keys(files), 'gone.example', 'none.example'].join('\n')}\n`);
+  return place;
+}
+
+/** Host, allowed, and the columns of two uses. */
+const ROWS = [
+  ['closed.example', 'none', '', '', '', ''],
+  ['gone.example', 'all', 'unstated', '', 'unstated', ''],
+  ['granted.example', 'all', 'granted', 'content-usage', 'unstated', ''],
+  ['none.example', 'unknown', '', '', '', ''],
+  ['part.example', 'all', 'part', 'content-usage', 'unstated', ''],
+  ['refused.example', 'all', 'refused', 'content-signal', 'granted', 'content-signal'],
+  ['unstated.example', 'part', 'unstated', '', 'unstated', ''],
+];
+const COLUMNS = ['use_train', 'use_signal_train', 'use_search', 'use_signal_search'];
+
+test('audit --use has columns for each use in every format', async () => {
+  const place = everyAnswer();
+  const source = ['--robots-dir', 'robots', '--robots-dir', 'more.ndjson', '--hosts', 'hosts'];
+  const words = ['audit', ...source, '-a', 'GPTBot', '--use', 'train,search', '-q', '--format'];
+  const of = async (format: string) => place.run([...words, format]);
+  const [header = '', ...rows] = lines((await of('csv')).text).map((line) => line.split(','));
+  expect(header.slice(2, 7)).toEqual(['allowed', ...COLUMNS]);
+  expect(rows.map(([host, , ...cells]) => [host, ...cells.slice(0, 5)])).toEqual(ROWS);
+
+  const objects = lines((await of('ndjson')).text).map((line) => JSON.parse(line));
+  const valuesOf = (row: Record<string, unknown>) =>
+    ['host', 'allowed', ...COLUMNS].map((name) => row[name] ?? '');
+  expect(objects.map(valuesOf)).toEqual(ROWS);
+
+  const [, ...lined] = lines((await of('table')).text).map((line) =>
+    line.split(' ').filter((word) => word !== ''),
+  );
+  const shown = lined.map(([host, , ...cells]) => [host, ...cells.slice(0, 5)]);
+  expect(shown).toEqual(ROWS.map((row) => row.map((cell) => cell || '-')));
+
+  const { stdout } = await of('parquet');
+  const file = new Uint8Array(stdout).buffer;
+  expect((await parquetReadObjects({ file })).map(valuesOf)).toEqual(ROWS);
+
+  const page = (await of('html')).text;
+  expect(page).toContain('<h2>What the content may be used for (experimental)</h2>');
+  expect(page).toContain('<span class="cell none">refused</span>');
+});
+
+test('audit --use refuses what it cannot answer, and says of what nobody speaks', async () => {
+  const place = everyAnswer();
+  await place.run('compile -q --robots-dir robots -o plain.table');
+  const refused = [
+    ['--table plain.table --use train', 'Compile it again with --signals'],
+    ['--robots-dir robots --use train --history', '--use asks about the newest robots.txt files'],
+    ['--robots-dir robots --policy-token train=X', 'has no effect without --use train'],
+    ['--robots-dir robots --use /', 'is no purpose and no key of a signal'],
+  ] as const;
+  for (const [words, message] of refused) {
+    const { code, text, stderr } = await place.run(`audit ${words}`);
+    expect({ code, text }, words).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(message);
+  }
+  const { code, stderr } = await place.run('audit --robots-dir robots --use input,train');
+  expect(code).toBe(0);
+  expect(stderr).toContain('no robots.txt in robots says anything about input, so each answer');
+});

@@ -443,10 +443,20 @@ function rowTable({ columns, rows, total }: HeldRows): Block {
   );
 }
 
+/** The colours of values. */
+const COLOURS: ReadonlyMap<string, Colour> = new Map([
+  ['all', 'all'],
+  ['granted', 'all'],
+  ['part', 'part'],
+  ['none', 'none'],
+  ['refused', 'none'],
+  ['unknown', 'unknown'],
+]);
+
 function rowCell(value: Cell): ReturnType<typeof coloured> | string {
   const text = printable(textOf(value));
-  const isColour = text === 'all' || text === 'part' || text === 'none' || text === 'unknown';
-  return isColour ? coloured(text, text) : cutToWidth(text, WIDEST);
+  const colour = COLOURS.get(text);
+  return colour === undefined ? cutToWidth(text, WIDEST) : coloured(text, colour);
 }
 
 /** Which way a difference goes, with the colour and the meaning of its part of a bar. */

@@ -61,7 +61,9 @@ function drawnPair(random: Random): [string, string] {
       `Content-Signal: ai-train=${random.pick(['yes', 'no'])}`,
     ]);
   const drawPolicy = (): string =>
-    random.chance(0.75) ? '' : `User-agent: NoTrain\nDisallow: ${drawnPath(random)}\n\n`;
+    random.chance(0.7)
+      ? ''
+      : `User-agent: NoTrain\nDisallow: ${random.chance(0.4) ? '' : drawnPath(random)}\n\n`;
   const lines = Array.from({ length: random.between(0, 5) }, drawLine);
   const others = random.chance(0.2)
     ? Array.from({ length: random.between(0, 5) }, drawLine)

@@ -112,7 +112,7 @@ const MEMBER = /^([a-z*][a-z0-9_.*-]*)=([A-Za-z*][A-Za-z0-9_.*-]*)(;[a-z]+(=[A-Z
 /** Members of other types that the drawn files have. */
 const OTHER_MEMBER = /^([a-z*][a-z0-9_.*-]*)(=(\?[01]|"[a-z]*"|[0-9]+))?$/;
 
-/** Of the records with the longest path that matches: `n` wins over `y`. */
+/** Of the records with the longest path that matches: `n` wins over `y`, and `y` over silence. */
 function usageOf(
   lines: readonly SignalLine[],
   key: string,
@@ -135,18 +135,15 @@ function usageOf(
       if (name === undefined) return [];
       members.set(name, member?.[2] ?? '');
     }
-    const word = members.get(key);
-    return word === 'y' || word === 'n' ? [{ isRefusal: word === 'n', pattern, line }] : [];
+    return [{ word: members.get(key), pattern, line }];
   });
-  const [yes, no] = [false, true].map((isRefusal) =>
-    longestOf(
-      said.filter((each) => each.isRefusal === isRefusal),
-      profile,
-      url,
-    ),
-  ) as [ReturnType<typeof longestOf>, ReturnType<typeof longestOf>];
-  if (no.length > 0 && no.length >= yes.length) return { isRefusal: true, line: no.line };
-  return yes.length > 0 ? { isRefusal: false, line: yes.line } : undefined;
+  const longest = longestOf(said, profile, url).length;
+  for (const word of ['n', 'y']) {
+    const own = said.filter((each) => each.word === word);
+    const { length, line } = longestOf(own, profile, url);
+    if (length > 0 && length === longest) return { isRefusal: word === 'n', line };
+  }
+  return undefined;
 }
 
 function signalOf(

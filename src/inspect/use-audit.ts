@@ -8,16 +8,26 @@ import {
   type UseSummary,
 } from '../patterns/use-answers.js';
 import { lowerCaseAscii } from '../protocol/agent.js';
-import { EVERYONE, signalToken, type Use, VOCABULARIES } from '../protocol/uses.js';
+import {
+  ANY_KEY,
+  EVERYONE,
+  type SignalKey,
+  signalToken,
+  type Use,
+  VOCABULARIES,
+} from '../protocol/uses.js';
 import type { ShardView } from '../view/shard-view.js';
 import type { TableAuthority } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
 import type { AgentSummary, TableAudit } from './table-audit.js';
 
-/** Offsets of lists of groups: of Content-Usage, of Content-Signal, and of the policy token. */
-type SignalLists = readonly [usage: number[], signal: number[], policy: number[]];
+/**
+ * Offsets of lists of groups: of Content-Usage, of Content-Signal, of the policy token, and of the
+ * lines of Content-Usage that leave keys out.
+ */
+type SignalLists = readonly [usage: number[], signal: number[], policy: number[], silent: number[]];
 
-const NO_SIGNALS: SignalLists = [[], [], []];
+const NO_SIGNALS: SignalLists = [[], [], [], []];
 
 /** Summarises what the robots.txt files of a table say about uses. */
 export class UseAudit {
@@ -76,18 +86,19 @@ export class UseAudit {
    */
   rulesFor(authority: TableAuthority, agent: number, use: Use): UseRules {
     const { robots, accessResult } = authority;
-    const [usage, signal, policy] = this.signalLists(authority, agent, use);
+    const [usage, signal, policy, silent] = this.signalLists(authority, agent, use);
     const hasRules = accessResult === 'successful';
     return {
       access: () => (hasRules ? this.#rulesOf(this.#audit.decidersFor(robots, agent).lists) : []),
       lines: { 'content-usage': this.#rulesOf(usage), 'content-signal': this.#rulesOf(signal) },
+      silent: this.#rulesOf(silent),
       policy: policy.length === 0 ? undefined : this.#rulesOf(policy),
     };
   }
 
   /**
-   * The lists of groups that are signals about a use for an agent: of the lines of each kind, and
-   * of the policy token.
+   * The lists of groups that are signals about a use for an agent: of the lines of each kind, of
+   * the policy token, and of lines that leave keys out.
    *
    * @param agent index of the agent
    */
@@ -99,19 +110,17 @@ export class UseAudit {
     if (accessResult !== 'successful') return NO_SIGNALS;
     const shard = this.#view.shardAt(robots);
     const { tokens } = this.#audit.decidersFor(robots, agent);
-    const [usage, signal] = VOCABULARIES.map((vocabulary) => {
-      const named = keys.filter((key) => key.vocabulary === vocabulary);
-      return named.flatMap((key) =>
-        this.#listsOf(
-          shard,
-          robots,
-          [...tokens, EVERYONE].map((token) => signalToken(key, token)),
-        ),
-      );
-    });
+    const listsOf = (key: SignalKey): number[] => {
+      const names = [...tokens, EVERYONE].map((token) => signalToken(key, token));
+      return this.#listsOf(shard, robots, names);
+    };
+    const [usage = [], signal = []] = VOCABULARIES.map((vocabulary) =>
+      keys.filter((key) => key.vocabulary === vocabulary).flatMap(listsOf),
+    );
+    const silent = usage.length === 0 ? [] : listsOf({ vocabulary: 'content-usage', key: ANY_KEY });
     const policy =
       policyToken === undefined ? [] : this.#listsOf(shard, robots, [lowerCaseAscii(policyToken)]);
-    return [usage ?? [], signal ?? [], policy];
+    return [usage, signal, policy, silent];
   }
 
   #rulesOf(lists: readonly number[]): RankedRule[] {

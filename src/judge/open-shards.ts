@@ -71,6 +71,10 @@ export async function readShards(
       const file = join(dirname(name), part.file);
       const bytes = new Uint8Array(memory.buffer, table, part.bytes);
       const header = await readPart(file, part, bytes, manifest);
+      // Silence about uses must not come from a part that never had what was said.
+      if (header.signals !== (headers[0] ?? header).signals) {
+        throw foreign(file, 'only some of the parts were compiled with --signals');
+      }
       const view = new ShardView(bytes, file, { shard, firstSlot });
       shards[shard] = { arena, table, header, view };
       headers.push(header);
@@ -225,6 +229,7 @@ function sumOf(headers: readonly TableHeader[]): TableHeader {
     length: total(({ length }) => length),
     checksum: checksumOf(headers),
     reduced: first.reduced,
+    signals: first.signals,
     hosts: total(({ hosts }) => hosts),
     authorities: total(({ authorities }) => authorities),
     robots: total(({ robots }) => robots),

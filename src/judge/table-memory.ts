@@ -248,6 +248,7 @@ export function emptyTable(profile: Profile): TableMemory {
     length: end,
     checksum: 0,
     reduced: false,
+    signals: false,
     hosts: 0,
     authorities: 0,
     robots: 0,

@@ -434,7 +434,8 @@ export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
 export const SIGNAL_REASON = 0;
 /**
  * Address of the numbers of product tokens in the table, 32 bits each, -1 for none: the signal for
- * each link of the chain, for `*`, and for everyone; or the policy token alone.
+ * each link of the chain, for `*`, and for everyone; of Content-Usage also those of lines that
+ * leave keys out, for each link and for `*`. Or the policy token alone.
  */
 export const SIGNAL_TOKENS = SIGNAL_REASON + WORD;
 /** Pairs: `Content-Usage: `; then what follows the path of a grant, and of a refusal. */

@@ -3,7 +3,9 @@
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import {
+  ANY_KEY,
   EVERYONE,
+  isSignalToken,
   signalToken,
   USE_REASONS,
   USE_WORDS,
@@ -325,8 +327,10 @@ class BlockWriter {
  * names none.
  */
 export function tokenOfLink(link: string, google: boolean): string | undefined {
-  // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
-  return google && link === '*' ? undefined : lowerCaseAscii(link);
+  const token = lowerCaseAscii(link);
+  // In the google profile an agent `*` names no group; every agent falls back to `*` anyway. There
+  // any text may be asked for, but a table has some texts that no user-agent line names.
+  return google && (link === '*' || isSignalToken(token)) ? undefined : token;
 }
 
 /** An upper bound of the bytes that `encodeQuery` writes. */
@@ -545,10 +549,13 @@ interface AskedSignal {
 function askedSignals({ keys, policyToken }: Use): AskedSignal[] {
   const signals = keys.map(({ vocabulary, key }): AskedSignal => {
     const isUsage = vocabulary === 'content-usage';
-    const tokensFor: AskedSignal['tokensFor'] = ({ chain }, google) =>
-      [...chain.map((link) => tokenOfLink(link, google)), '*', EVERYONE].map((token) =>
-        token === undefined ? undefined : signalToken({ vocabulary, key }, token),
-      );
+    const tokensFor: AskedSignal['tokensFor'] = ({ chain }, google) => {
+      const tokens = [...chain.map((link) => tokenOfLink(link, google)), '*'];
+      const namesOf = (named: string): (string | undefined)[] =>
+        tokens.map((token) => token && signalToken({ vocabulary, key: named }, token));
+      const everyone = signalToken({ vocabulary, key }, EVERYONE);
+      return [...namesOf(key), everyone, ...(isUsage ? namesOf(ANY_KEY) : [])];
+    };
     return {
       reason: isUsage ? REASON_CONTENT_USAGE : REASON_CONTENT_SIGNAL,
       tokensFor,

@@ -4,7 +4,8 @@
  * The rules of access and the signals are lists of rules, which are followed together over every
  * path (path-search.ts). In a list of signals a refusal is an allow rule (protocol/uses.ts). Such a
  * list says nothing where none of its rules matches, so it is followed twice: one copy allows what
- * no rule matches, the other denies it. Both allow a refusal, and both deny a grant.
+ * no rule matches, the other denies it. Both allow a refusal, and both deny a grant. A line that
+ * leaves the key out is an allow rule of the one copy, and a disallow rule of the other.
  *
  * /robots.txt itself is no content, and does not count.
  */
@@ -12,7 +13,14 @@
 import type { UseAnswer, UseReason, Vocabulary } from '../protocol/uses.js';
 import { differenceOf } from './differing-paths.js';
 import { type FoundPaths, PathSearch, sharedRules } from './path-search.js';
-import { languageOf, type RankedRule, ROBOTS_TXT, rankedRule } from './rules.js';
+import {
+  byPrecedence,
+  isAllow,
+  languageOf,
+  type RankedRule,
+  ROBOTS_TXT,
+  rankedRule,
+} from './rules.js';
 
 /** What says something about a use. */
 export type Signal = Exclude<UseReason, 'no-signal' | 'not-allowed'>;
@@ -43,6 +51,8 @@ export interface UseRules {
   readonly access: () => readonly RankedRule[];
   /** The signals of the lines of each kind, as rules. */
   readonly lines: Readonly<Record<Vocabulary, readonly RankedRule[]>>;
+  /** The paths of lines of Content-Usage that leave keys out: where they win, nothing is said. */
+  readonly silent: readonly RankedRule[];
   /** The rules of the groups of the policy token; `undefined` without such a group. */
   readonly policy: readonly RankedRule[] | undefined;
 }
@@ -140,11 +150,19 @@ function areAlike(
 }
 
 function listsOf(
-  { lines, policy = [] }: UseRules,
+  { lines, silent, policy = [] }: UseRules,
   access: readonly RankedRule[],
 ): (readonly RankedRule[])[] {
   const { 'content-usage': usage, 'content-signal': signal } = lines;
-  return [access, usage, usage, signal, signal, policy];
+  if (silent.length === 0) return [access, usage, usage, signal, signal, policy];
+  // Of paths with the same length a refusal wins over a grant, and a grant over a line without the
+  // key. The ranks of rules leave no room for the last one, so there are twice as many here.
+  const said = usage.map((rule) => ({ ...rule, rank: 2 * rule.rank + (isAllow(rule) ? 1 : 2) }));
+  const copies = [1, 0].map((more) => {
+    const left = silent.map((rule) => ({ ...rule, rank: 2 * rule.rank + more }));
+    return [...said, ...left].sort(byPrecedence);
+  });
+  return [access, ...copies, signal, signal, policy];
 }
 
 /** Denies /robots.txt, and wins over all other rules of access. */

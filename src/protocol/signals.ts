@@ -9,7 +9,14 @@ import { Buffer } from 'node:buffer';
 import type { KeptRecord } from './fields.js';
 import { parseContentSignal, parseContentUsage } from './preferences.js';
 import { RulePlaces } from './robots-file.js';
-import { EVERYONE, isSignalKey, type SignalKey, signalToken, type Vocabulary } from './uses.js';
+import {
+  ANY_KEY,
+  EVERYONE,
+  isSignalKey,
+  type SignalKey,
+  signalPrefix,
+  signalToken,
+} from './uses.js';
 
 /** A group of signals, as rules. */
 export interface SignalGroup {
@@ -24,8 +31,11 @@ export interface Signals {
   readonly groups: ReadonlyMap<string, readonly SignalGroup[]>;
 }
 
-/** Signals that a file names for its product tokens: the product of tokens and keys, at most. */
+/** Pairs of a product token and a key that a file names, at most. */
 const MOST_SIGNALS = 1 << 14;
+
+/** The line of a signal that stands for more than are counted. */
+const NO_LINE = 0;
 
 /** One statement of a line. */
 interface Statement {
@@ -34,26 +44,37 @@ interface Statement {
   readonly line: number;
 }
 
+/** A line that may leave keys out: its path, and the number of keys that it says yes or no to. */
+interface UsageLine {
+  readonly path: string;
+  readonly line: number;
+  readonly keys: number;
+}
+
 /** The statements of a group of the file, by key. */
 interface StatedGroup {
   /** `undefined` before any group. */
   readonly productTokens: readonly string[] | undefined;
   readonly byKey: Map<string, { readonly key: SignalKey; readonly statements: Statement[] }>;
+  /** The lines of `Content-Usage` with a path. */
+  readonly usageLines: UsageLine[];
 }
 
 /**
  * The signals of a file.
  *
- * A file with more than 16,384 of them, counted for each product token, refuses each key that it
- * names to every agent: that many tokens and keys are an attack on the memory.
+ * A file with more than 16,384 pairs of a product token and a key refuses each key that it names to
+ * every agent: that many tokens and keys are an attack on the memory.
  *
  * @param records the other records of the file, whole
  * @returns `undefined` if there are none
  */
 export function signalsOf(records: readonly KeptRecord[]): Signals | undefined {
   const stated = statedGroups(records);
-  let pairs = 0;
-  for (const { productTokens, byKey } of stated) pairs += (productTokens?.length ?? 1) * byKey.size;
+  const pairs = stated.reduce(
+    (sum, { productTokens, byKey }) => sum + (productTokens?.length ?? 1) * byKey.size,
+    0,
+  );
   if (pairs === 0) return undefined;
   const text: string[] = [];
   const placed: { readonly from: number; readonly to: number; readonly statement: Statement }[] =
@@ -75,14 +96,22 @@ export function signalsOf(records: readonly KeptRecord[]): Signals | undefined {
     if (known === undefined) groups.set(token, [group]);
     else known.push(group);
   };
-  const refusals = pairs > MOST_SIGNALS ? add([refusalOf(stated)]) : undefined;
-  for (const { productTokens = [EVERYONE], byKey } of stated) {
-    for (const { key, statements } of byKey.values()) {
-      if (refusals !== undefined) {
-        groups.set(signalToken(key, EVERYONE), [refusals]);
-        continue;
+  if (pairs > MOST_SIGNALS) {
+    const refusal = add([{ path: '/', isRefusal: true, line: NO_LINE }]);
+    for (const { byKey } of stated) {
+      for (const { key } of byKey.values()) groups.set(signalToken(key, EVERYONE), [refusal]);
+    }
+  } else {
+    const usageKeys = countUsageKeys(stated);
+    for (const { productTokens = [EVERYONE], byKey, usageLines } of stated) {
+      for (const { key, statements } of byKey.values()) {
+        const group = add(statements);
+        for (const token of productTokens) put(signalToken(key, token), group);
       }
-      const group = add(statements);
+      const silent = usageLines.filter(({ keys }) => keys < usageKeys);
+      if (silent.length === 0) continue;
+      const group = add(silent.map(({ path, line }) => ({ path, isRefusal: false, line })));
+      const key = { vocabulary: 'content-usage' as const, key: ANY_KEY };
       for (const token of productTokens) put(signalToken(key, token), group);
     }
   }
@@ -93,10 +122,15 @@ export function signalsOf(records: readonly KeptRecord[]): Signals | undefined {
   return { rules, groups };
 }
 
-/** The refusal of everything that stands for all signals, on the line of the first of them. */
-function refusalOf([first]: readonly StatedGroup[]): Statement {
-  const [stated] = first?.byKey.values() ?? [];
-  return { path: '/', isRefusal: true, line: stated?.statements[0]?.line ?? 0 };
+/** The number of keys to which the lines of `Content-Usage` say yes or no. */
+function countUsageKeys(stated: readonly StatedGroup[]): number {
+  const keys = new Set<string>();
+  for (const { byKey } of stated) {
+    for (const { key } of byKey.values()) {
+      if (key.vocabulary === 'content-usage') keys.add(key.key);
+    }
+  }
+  return keys.size;
 }
 
 /** The statements of the lines, by the group of the file that they stand in. */
@@ -106,33 +140,27 @@ function statedGroups(records: readonly KeptRecord[]): StatedGroup[] {
     if (kind !== 'content-usage' && kind !== 'content-signal') continue;
     // Outside groups a `Content-Usage` is for nobody (draft-ietf-aipref-attach).
     if (productTokens === undefined && kind === 'content-usage') continue;
-    const group = stated.get(productTokens) ?? { productTokens, byKey: new Map() };
+    const known = stated.get(productTokens);
+    const group: StatedGroup = known ?? { productTokens, byKey: new Map(), usageLines: [] };
     stated.set(productTokens, group);
-    for (const [key, statement] of statementsOf(kind, value, line)) {
+    const usage = kind === 'content-usage' ? parseContentUsage(value) : undefined;
+    const said = usage?.preferences ?? (kind === 'content-signal' ? parseContentSignal(value) : {});
+    const path = usage?.path ?? '/';
+    const [yes, no] = kind === 'content-usage' ? ['y', 'n'] : ['yes', 'no'];
+    let keys = 0;
+    for (const [name, word] of Object.entries(said ?? {})) {
+      if ((word !== yes && word !== no) || !isSignalKey(name)) continue;
+      keys++;
+      const isRefusal = word === no;
       // It is unclear whom such a line is meant for: what it grants is granted to nobody.
-      if (productTokens === undefined && !statement.isRefusal) continue;
-      const name = signalToken({ vocabulary: kind, key }, EVERYONE);
-      const known = group.byKey.get(name);
-      if (known !== undefined) known.statements.push(statement);
-      else group.byKey.set(name, { key: { vocabulary: kind, key }, statements: [statement] });
+      if (productTokens === undefined && !isRefusal) continue;
+      const key = { vocabulary: kind, key: name };
+      const ofKey = group.byKey.get(signalPrefix(key)) ?? { key, statements: [] };
+      group.byKey.set(signalPrefix(key), ofKey);
+      ofKey.statements.push({ path, isRefusal, line });
     }
+    // No path that matches is shorter than this one.
+    if (usage !== undefined && path !== '/') group.usageLines.push({ path, line, keys });
   }
   return [...stated.values()];
-}
-
-/** What a line says about each key. */
-function statementsOf(
-  vocabulary: Vocabulary,
-  value: string,
-  line: number,
-): [key: string, statement: Statement][] {
-  const isUsage = vocabulary === 'content-usage';
-  const usage = isUsage ? parseContentUsage(value) : undefined;
-  const said = isUsage ? usage?.preferences : parseContentSignal(value);
-  const path = usage?.path ?? '/';
-  const [yes, no] = isUsage ? ['y', 'n'] : ['yes', 'no'];
-  return Object.entries(said ?? {}).flatMap(([key, word]): [string, Statement][] => {
-    if ((word !== yes && word !== no) || !isSignalKey(key)) return [];
-    return [[key, { path, isRefusal: word === no, line }]];
-  });
 }

@@ -13,6 +13,7 @@ import {
   namesProduct,
 } from './agent.js';
 import type { KnownAgent } from './known-agent.js';
+import type { Use } from './uses.js';
 
 /** The product tokens that some robots.txt files name, in lower case. */
 export interface NamedTokens {
@@ -132,6 +133,27 @@ export function describeMisspeltAgents(
   if (misspelt.length === 0) return undefined;
   const place = `no robots.txt in ${name} has a group`;
   return describeUnnamedAgents(misspelt, agents.length, place);
+}
+
+/**
+ * One line about the policy tokens that no robots.txt names: they say nothing. `undefined` if there
+ * are none.
+ *
+ * @param place what has no group for them: `no robots.txt here has a group`
+ */
+export function describeUnnamedPolicyTokens(
+  uses: readonly Use[],
+  named: NamedTokens,
+  place: string,
+): string | undefined {
+  const tokens = new Set(uses.flatMap(({ policyToken }) => policyToken ?? []));
+  const asked = Array.from(tokens, (token) => ({ name: token, chain: [token] }));
+  const unnamed = withMeantAgents(agentsWithoutGroup(asked, named), named, []);
+  if (unnamed.length === 0) return undefined;
+  const names = unnamed.map(({ name }) => name);
+  const meant = unnamed.flatMap(({ meant }) => meant ?? []);
+  const question = meant.length === 0 ? '' : `. Did you mean ${meant.join(', ')}?`;
+  return `${place} for the policy token ${names.join(' or ')}, so nothing is said by it${question}`;
 }
 
 /** The code of the process warning. */

@@ -95,6 +95,13 @@ export function parseUses(
   policyTokens: Readonly<Record<string, string>> = {},
   option = { use: '--use', policyToken: '--policy-token' },
 ): Use[] {
+  // The entries of a Map would be lost without a message.
+  if (typeof policyTokens !== 'object' || policyTokens === null || policyTokens instanceof Map) {
+    throw new RobotsFilterError(
+      'usage',
+      `the policy tokens are ${shownValue(policyTokens)}. Pass an object such as { train: 'NoTrain' }`,
+    );
+  }
   const tokens = new Map(
     Object.entries(policyTokens).map(([use, token]) => [lowerCaseAscii(use), token]),
   );
@@ -122,10 +129,10 @@ export function parseUses(
         `${option.policyToken} ${use} has no effect without ${option.use} ${use}`,
       );
     }
-    if (isProductToken(token) && token !== '*') continue;
+    if (typeof token === 'string' && isProductToken(token) && token !== '*') continue;
     throw new RobotsFilterError(
       'usage',
-      `${option.policyToken} ${use}: ${JSON.stringify(token)} is not a product token (RFC 9309 section 2.2.1). Use letters, "-" and "_"`,
+      `${option.policyToken} ${use}: ${shownValue(token)} is not a product token (RFC 9309 section 2.2.1). Use letters, "-" and "_"`,
     );
   }
   return uses;
@@ -186,8 +193,14 @@ export function useQuestions(agents: readonly Agent[], uses: readonly Use[]): Us
 
 // ---- The names of signals in tables
 
-/** Whom a signal before any group concerns: every agent. */
-export const EVERYONE = '';
+/** Whom a signal before any group concerns: every agent. No product token has a slash. */
+export const EVERYONE = '/';
+
+/**
+ * In the place of a key: the paths of lines that do not say something about every key. Where such a
+ * path is the longest, a key that its line leaves out is unstated.
+ */
+export const ANY_KEY = '';
 
 /**
  * The name by which a robots record has the signals of a key for a product token, in the place of a
@@ -195,6 +208,11 @@ export const EVERYONE = '';
  */
 export function signalToken({ vocabulary, key }: SignalKey, productToken: string): string {
   return `${vocabulary}:${key}:${productToken}`;
+}
+
+/** How the names of the signals of a key begin. */
+export function signalPrefix(key: SignalKey): string {
+  return signalToken(key, '');
 }
 
 /** Whether a text is the name of signals: see `signalToken`. */

@@ -169,9 +169,11 @@ export class ColumnJudge {
           ? undefined
           : describeMisspeltAgents(asked.agents, view, knownAgents(), 'the table'),
         uses === undefined || !this.#served.isWhole
-          ? undefined
+          ? []
           : view.describeUnstated(this.#parseUses(uses), 'the table'),
-      ].filter((text) => text !== undefined);
+      ]
+        .flat()
+        .filter((text) => text !== undefined);
       const frames = texts.map((text) => frame(KIND_WARNING, [Buffer.from(text)]));
       this.#warnings.set(asked, frames.length === 0 ? undefined : Buffer.concat(frames));
     }

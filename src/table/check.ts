@@ -56,6 +56,8 @@ export interface TableHeader {
   readonly checksum: number;
   /** Whether the table answers only for the product tokens that it names. */
   readonly reduced: boolean;
+  /** Whether the table has what robots.txt files say about uses. */
+  readonly signals: boolean;
   readonly hosts: number;
   readonly authorities: number;
   /** Robots records: robots.txt files with distinct groups. */
@@ -213,6 +215,7 @@ export function checkHeader(
     length,
     checksum: sum,
     reduced: (flags & FLAG_REDUCED) !== 0,
+    signals: (flags & FLAG_SIGNALS) !== 0,
     hosts: word(HEADER_HOSTS),
     authorities: word(HEADER_AUTHORITIES),
     robots: word(HEADER_ROBOTS),

@@ -3,7 +3,8 @@
 import { RobotsFilterError } from '../base/errors.js';
 import { LATEST } from '../kernel/layout.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
-import { EVERYONE, signalToken, type Use } from '../protocol/uses.js';
+import { describeUnnamedPolicyTokens, type NamedTokens } from '../protocol/unnamed-agents.js';
+import { ANY_KEY, signalPrefix, type Use } from '../protocol/uses.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
 import type {
@@ -85,9 +86,9 @@ export class TableView {
    * Whether any robots.txt in memory says something about a use, if only to other agents, or has a
    * group for its policy token.
    */
-  speaksOf({ keys, policyToken }: Use): boolean {
-    if (policyToken !== undefined && this.hasToken(lowerCaseAscii(policyToken))) return true;
-    const names = keys.map((key) => signalToken(key, EVERYONE));
+  #speaksOf({ keys, policyToken }: Use, named: NamedTokens): boolean {
+    if (policyToken !== undefined && named.hasToken(lowerCaseAscii(policyToken))) return true;
+    const names = keys.map(signalPrefix);
     for (const token of this.signalTokens()) {
       if (names.some((name) => token.startsWith(name))) return true;
     }
@@ -95,18 +96,32 @@ export class TableView {
   }
 
   /**
-   * Names the uses of which no robots.txt in memory speaks: each answer about them is the same.
+   * Names the uses of which no robots.txt in memory speaks, so that each answer about them is the
+   * same, and the policy tokens for which none has a group.
    *
-   * @param place what the table is made of, or its name
-   * @returns `undefined` if there are none
+   * @param name what the table is made of, or its name
+   * @param named the product tokens that the files name. A reduced table does not know them
+   * @returns a line for each message
    */
-  describeUnstated(uses: readonly Use[], place: string): string | undefined {
-    const unstated = uses.filter((use) => !this.speaksOf(use)).map(({ name }) => name);
-    if (unstated.length === 0) return undefined;
-    const keys = this.signalKeys(MOST_KEYS);
-    const named =
-      keys.length === 0 ? 'They have no signals at all' : `Keys that they name: ${keys.join(', ')}`;
-    return `no robots.txt in ${place} says anything about ${unstated.join(' and ')}, so each answer is unstated. ${named}`;
+  describeUnstated(
+    uses: readonly Use[],
+    name: string,
+    named: NamedTokens | undefined = this.isReduced ? undefined : this,
+  ): string[] {
+    const place = `no robots.txt in ${this.isWhole ? '' : 'the shards in memory of '}${name}`;
+    const unstated = uses.filter((use) => !this.#speaksOf(use, named ?? this));
+    const texts: string[] = [];
+    if (unstated.length > 0) {
+      const keys = this.signalKeys(MOST_KEYS);
+      const known =
+        keys.length === 0
+          ? 'They have no signals at all'
+          : `Keys that they name: ${keys.join(', ')}`;
+      const asked = unstated.map((use) => use.name).join(' and ');
+      texts.push(`${place} says anything about ${asked}, so each answer is unstated. ${known}`);
+    }
+    const policy = named && describeUnnamedPolicyTokens(uses, named, `${place} has a group`);
+    return policy === undefined ? texts : [...texts, policy];
   }
 
   /** Whether the table has what robots.txt files say about uses. */
@@ -124,7 +139,8 @@ export class TableView {
   /** The first keys of signals that some robots.txt in memory names, sorted. */
   signalKeys(most: number): string[] {
     const keys = new Set<string>();
-    for (const token of this.signalTokens()) keys.add(token.split(':')[1] ?? '');
+    for (const token of this.signalTokens()) keys.add(token.split(':')[1] ?? ANY_KEY);
+    keys.delete(ANY_KEY);
     return [...keys].sort().slice(0, most);
   }
 

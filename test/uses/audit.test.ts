@@ -103,7 +103,7 @@ function drawnGroup(random: Random, token: string): string[] {
   });
   const usage = Array.from({ length: random.pick([0, 0, 1, 2, 3]) }, () => {
     const path = random.chance(0.4) ? '' : `${drawnPath(random)} `;
-    return `Content-Usage: ${path}train-ai=${random.pick(['y', 'n'])}`;
+    return `Content-Usage: ${path}${random.pick(['train-ai=y', 'train-ai=n', 'search=y'])}`;
   });
   const signal = random.chance(0.3)
     ? [`Content-Signal: ai-train=${random.pick(['yes', 'no'])}`]

@@ -75,7 +75,7 @@ beforeAll(async () => {
   const records: string[] = [];
   for (let host = 0; host < HOSTS; host++) {
     const name = `h${host}.example`;
-    const text = drawnFile(new Random(9000 + host));
+    const text = drawnFile(new Random(9100 + host));
     files.set(name, Robots.parse(text));
     records.push(`${JSON.stringify({ host: name, robots: text })}\n`);
   }

@@ -13,7 +13,7 @@ export function oracleUse(use: string, policyToken?: string): OracleUse {
   return { ...(KEYS[name] ?? { usage: [name], signal: [name] }), policyToken };
 }
 
-const TOKENS = ['*', 'bot', 'image', 'other', 'notrain', 'Bot/2'] as const;
+const TOKENS = ['*', 'bot', 'image', 'other', 'notrain', 'Bot/2', '360'] as const;
 const PATHS = ['/', '/a', '/a/b', '/a/index.html', '/*.pdf$', '/a*c', '/%61', '/x?y=', '/b/'];
 const USAGE_WORDS = [
   'train-ai=y',

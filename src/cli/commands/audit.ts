@@ -96,7 +96,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   view.checkUses(uses);
-  if (table.hosts > 0) noteUnstatedUses(uses, view, source, diagnostics);
+  if (table.hosts > 0) noteUnstatedUses(uses, view, source, diagnostics, named);
   if (named === undefined) {
     await noteUnnamedInTable(tableMemory(table), agents, options, diagnostics);
   } else if (table.hosts > 0) {

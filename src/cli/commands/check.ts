@@ -14,7 +14,8 @@ import { keptRecords } from '../../protocol/fields.js';
 import { type ParseOptions, parseRobots } from '../../protocol/parse.js';
 import type { RobotsFile } from '../../protocol/robots-file.js';
 import { signalsOf } from '../../protocol/signals.js';
-import { EVERYONE, signalToken, type Use } from '../../protocol/uses.js';
+import { describeUnnamedPolicyTokens } from '../../protocol/unnamed-agents.js';
+import { signalPrefix, type Use } from '../../protocol/uses.js';
 import type { Profile } from '../../protocol/verdict.js';
 import {
   collectAgents,
@@ -107,6 +108,8 @@ export async function check(
     const named = { hasToken: (token: string) => tokens.has(token), tokens: () => tokens };
     await noteUnnamedAgents([parsed], named, options, diagnostics, `${name} has no group`);
     noteUnstated(body, uses, parseOptions, name, diagnostics);
+    const policy = describeUnnamedPolicyTokens(uses, named, `${name} has no group`);
+    if (policy !== undefined) diagnostics.note(`warning: ${policy}`);
   }
   const json =
     options.json === true
@@ -242,7 +245,7 @@ function noteUnstated(
   const unstated = uses.filter(
     ({ keys, policyToken }) =>
       !(policyToken !== undefined && tokens.has(lowerCaseAscii(policyToken))) &&
-      !keys.some((key) => stated.some((token) => token.startsWith(signalToken(key, EVERYONE)))),
+      !keys.some((key) => stated.some((token) => token.startsWith(signalPrefix(key)))),
   );
   if (unstated.length === 0) return;
   const named = unstated.map((use) => use.name).join(' and ');

@@ -146,8 +146,9 @@ async function diffOfPaths(
     for (const agent of agents) view.checkAgent(agent);
     view.checkUses(uses);
   }
-  await noteUnnamedAgents(agents, namedBy([oldSide, newSide]), options, diagnostics);
-  noteUnstated(uses, [oldPath, old], [newPath, next], diagnostics);
+  const named = namedBy([oldSide, newSide]);
+  await noteUnnamedAgents(agents, named, options, diagnostics);
+  noteUnstated(uses, [oldPath, old], [newPath, next], named, diagnostics);
   const { urls, format = 'table' } = options;
   const names = agents.map(({ name }) => name);
   const asked = { agents, uses };
@@ -191,11 +192,12 @@ function noteUnstated(
   uses: readonly Use[],
   [oldPath, old]: readonly [path: string, table: Table],
   [newPath, next]: readonly [path: string, table: Table],
+  named: NamedTokens,
   diagnostics: Diagnostics,
 ): void {
   const shards = [old, next].flatMap((table) => tableMemory(table).view.shards);
   const place = oldPath === newPath ? oldPath : `${oldPath} and ${newPath}`;
-  noteUnstatedUses(uses, new TableView(shards, place), place, diagnostics);
+  noteUnstatedUses(uses, new TableView(shards, place), place, diagnostics, named);
 }
 
 /** The name of a side in the page. */

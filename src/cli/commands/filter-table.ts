@@ -10,6 +10,7 @@ import {
   tableAt,
 } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
+import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { Use } from '../../protocol/uses.js';
 import type { TableView } from '../../view/table-view.js';
 import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
@@ -67,7 +68,9 @@ export async function openTable(
     }
     const place = robotsDir.join(', ');
     const placed = placeTable(compiled.layout.table(allocateTable), place);
-    if (compiled.stats.files > 0) noteUnstatedUses(uses, placed.view, place, diagnostics);
+    if (compiled.stats.files > 0) {
+      noteUnstatedUses(uses, placed.view, place, diagnostics, compiled.layout.named);
+    }
     return time === undefined ? placed : tableAt(placed, secondsOfTime(time));
   }
   const table = await readTable(path, { parts, bankBytes, choose });
@@ -85,18 +88,22 @@ export async function openTable(
 }
 
 /**
- * Says in one line of which uses no robots.txt speaks: then each answer is the same.
+ * Says in one line of which uses no robots.txt speaks: then each answer is the same. In another
+ * line come the policy tokens that none names.
  *
  * @param place what the table is made of, or its name
+ * @param named the product tokens that the files name, where the table does not know them
  */
 export function noteUnstatedUses(
   uses: readonly Use[],
   view: TableView,
   place: string,
   diagnostics: Diagnostics,
+  named?: NamedTokens,
 ): void {
-  const text = view.describeUnstated(uses, place);
-  if (text !== undefined) diagnostics.note(`warning: ${text}`);
+  for (const text of view.describeUnstated(uses, place, named)) {
+    diagnostics.note(`warning: ${text}`);
+  }
 }
 
 /** The error for a table without histories, which has no other time. */

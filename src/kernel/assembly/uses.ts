@@ -11,6 +11,7 @@ import {
   QUERY_EVER,
   QUERY_GOOGLE,
   REASON_BITS,
+  REASON_CONTENT_USAGE,
   REASON_NO_SIGNAL,
   REASON_NOT_ALLOWED,
   REASON_OVER_BUDGET,
@@ -101,12 +102,14 @@ function answer(query: Query, line: Line, robots: usize, agent: Agent, result: R
   for (let left = agent.signalCount; left > 0; left--) {
     result.rank = 0;
     const says = statement(query, line, robots, agent, signal, hasGroups, link, result);
-    if (says === DENY) {
+    // A rule without a line stands for more signals than are counted (protocol/signals.ts).
+    const isBeyond = says === DENY && result.line === 0 && signal.reason !== REASON_POLICY_TOKEN;
+    if (says === DENY && !isBeyond) {
       result.outcome = (DENY << REASON_BITS) | signal.reason;
       result.groupsList = changetype<usize>(signal);
       return;
     }
-    if (says === OVER) {
+    if (says === OVER || isBeyond) {
       result.rank = 0;
       result.outcome = (DENY << REASON_BITS) | REASON_OVER_BUDGET;
       return;
@@ -164,10 +167,16 @@ function statement(
     const isMerged = (query.flags & QUERY_GOOGLE) !== 0 && link >= 0;
     const from = link < 0 ? links : link;
     const to = isMerged ? links : from + 1;
-    for (let at = from; at < to; at++) {
-      const list = groupsOf(table, robots, load<i32>(tokens + ((<usize>at) << 2)));
-      if (list !== 0 && !consider(line, result, table, list)) return OVER;
+    let longest: i32 = 0;
+    if (signal.reason === REASON_CONTENT_USAGE) {
+      const ofAnyKey = tokens + ((<usize>(links + 2)) << 2);
+      if (!considerAll(line, robots, table, ofAnyKey, from, to, result)) return OVER;
+      longest = result.rank;
+      result.rank = 0;
     }
+    if (!considerAll(line, robots, table, tokens, from, to, result)) return OVER;
+    // A line with a longer path counts, and does not say anything about this key.
+    if (result.rank < longest) return UNKNOWN;
   }
   const ofEveryone = groupsOf(table, robots, load<i32>(tokens + ((<usize>(links + 1)) << 2)));
   if (ofEveryone !== 0) {
@@ -179,4 +188,21 @@ function statement(
   }
   if (result.rank === 0) return UNKNOWN;
   return (result.rank & 1) !== 0 ? DENY : ALLOW;
+}
+
+/** Considers the groups of several tokens of `tokens`; false if the budget was not enough. */
+function considerAll(
+  line: Line,
+  robots: usize,
+  table: usize,
+  tokens: usize,
+  from: i32,
+  to: i32,
+  result: Result,
+): bool {
+  for (let at = from; at < to; at++) {
+    const list = groupsOf(table, robots, load<i32>(tokens + ((<usize>at) << 2)));
+    if (list !== 0 && !consider(line, result, table, list)) return false;
+  }
+  return true;
 }

@@ -15,7 +15,7 @@ import { USE_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/u
 import { REASONS, VERDICTS } from '../../protocol/verdict.js';
 import type { FilterSettings } from '../filter.js';
 import type { RecordPreferences, SaidPreferences } from './record-preferences.js';
-import { columnValue, PREFERENCES_MEMBER, usedColumn } from './rows.js';
+import { columnValue, PREFERENCES_MEMBER, refuseSameColumns, usedColumn } from './rows.js';
 
 /** Writes a Parquet file: what the first input is decides which columns it has. */
 export class ParquetOutput {
@@ -229,14 +229,7 @@ class UrlRows {
   constructor(target: ByteSink, settings: FilterSettings) {
     const url = { name: CONVERTED_URL, type: 'text' as const, nullable: false };
     const columns = [url, ...addedColumns(settings)];
-    const names = columns.map(({ name }) => name);
-    const twice = names.find((name, index) => names.indexOf(name) < index);
-    if (twice !== undefined) {
-      throw new RobotsFilterError(
-        'usage',
-        `the output would have two columns called "${twice}". Choose another name for the added one: --verdict-field NAME`,
-      );
-    }
+    refuseSameColumns(columns.map(({ name }) => name));
     this.#settings = settings;
     this.#writer = new TextRowsWriter(target, columns);
     this.#verdicts = new VerdictRows(settings);

@@ -70,6 +70,24 @@ export function usedColumn(
   return `${useField(verdictField)}${ending}${words}`;
 }
 
+/**
+ * Refuses columns of which two have the same name: a reader would take one for the other.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseSameColumns(names: readonly string[]): void {
+  const known = new Set<string>();
+  for (const name of names) {
+    if (known.has(name)) {
+      throw new RobotsFilterError(
+        'usage',
+        `the output would have two columns called "${name}". Choose another name for the added ones: --verdict-field NAME; or ask for fewer agents and uses at once`,
+      );
+    }
+    known.add(name);
+  }
+}
+
 /** The header of the output, which is written once for all inputs. */
 export class HeaderRow {
   readonly #settings: HeaderSettings;
@@ -84,7 +102,7 @@ export class HeaderRow {
    * What to write before the records of an input; `undefined` for nothing.
    *
    * @throws RobotsFilterError `input` if the header is not that of the first input, or a column
-   *   would have the name of an added one
+   *   would have the name of an added one; `usage` as `refuseSameColumns`
    */
   of(input: HeaderInput): Uint8Array | undefined {
     const { output } = this.#settings;
@@ -107,6 +125,7 @@ export class HeaderRow {
     const lineEnd = header.subarray(row.length).toString() || '\n';
     if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
     const names = this.#addedNames();
+    refuseSameColumns(names);
     const clash = fieldsOf(header, notation.charCodeAt(0)).find((field) => names.includes(field));
     if (clash !== undefined) {
       throw new RobotsFilterError(
@@ -128,6 +147,7 @@ export class HeaderRow {
       ...agents.map(({ name }) => name),
       ...useQuestions(agents, uses).map(({ name }) => usedColumn(verdictField, '', name)),
     ];
+    refuseSameColumns(names);
     return Buffer.from(`${names.map((name) => csvField(name, '\t')).join(',')}\n`);
   }
 

@@ -130,9 +130,10 @@ export function parseUses(
       );
     }
     if (typeof token === 'string' && isProductToken(token) && token !== '*') continue;
+    const shown = typeof token === 'string' ? JSON.stringify(token) : shownValue(token);
     throw new RobotsFilterError(
       'usage',
-      `${option.policyToken} ${use}: ${shownValue(token)} is not a product token (RFC 9309 section 2.2.1). Use letters, "-" and "_"`,
+      `${option.policyToken} ${use}: ${shown} is not a product token (RFC 9309 section 2.2.1). Use letters, "-" and "_"`,
     );
   }
   return uses;

@@ -24,7 +24,7 @@ interface Call {
 const BODY = 'user-agent: *\ndisallow: /a\n';
 const URL_OF_TABLE = 'https://h.example/';
 const robots = Robots.parse(BODY);
-const builder = new TableBuilder({ records: true });
+const builder = new TableBuilder({ records: true, signals: true });
 builder.add('h.example', BODY);
 const table = Table.from(builder.build());
 
@@ -56,6 +56,13 @@ const CALLS: Readonly<Record<string, Call>> = {
     args: ['a', '/'],
     needed: 1,
   },
+  'Robots.prototype.use': {
+    run: (url, agent, use, options) => robots.use(url, agent, use, options),
+    args: ['/', 'a', 'train', {}],
+    needed: 3,
+    options: 3,
+    wrongOptions: [{ policyToken: 1 }, { policyToken: '' }, { policyToken: 'a b' }],
+  },
   'Table.from': { run: Table.from, args: [table.bytes], needed: 1 },
   'Table.open': {
     run: Table.open,
@@ -84,6 +91,13 @@ const CALLS: Readonly<Record<string, Call>> = {
     args: [URL_OF_TABLE],
     needed: 1,
   },
+  'Table.prototype.use': {
+    run: (url, agent, use, options) => table.use(url, agent, use, options),
+    args: [URL_OF_TABLE, 'a', 'train', {}],
+    needed: 3,
+    options: 3,
+    wrongOptions: [{ policyToken: 1 }, { policyToken: '*' }, { at: '2024' }, { maxAge: 9 }],
+  },
   'Table.prototype.verdicts': {
     run: (urls, agent, options) => table.verdicts(urls, agent, options),
     args: [[URL_OF_TABLE], 'a', {}],
@@ -109,6 +123,7 @@ const CALLS: Readonly<Record<string, Call>> = {
       { agents: 'a' },
       { agents: [1] },
       { records: 1 },
+      { signals: 1 },
       { history: 1 },
       { onWarning: true },
     ],
@@ -142,6 +157,7 @@ const CALLS: Readonly<Record<string, Call>> = {
       { agents: [1] },
       { records: 1 },
       { history: 1 },
+      { signals: 'yes' },
       { followLinks: 'no' },
       { stale: 'deny' },
       { asOf: '2026-01-01' },
@@ -173,6 +189,11 @@ const CALLS: Readonly<Record<string, Call>> = {
       { maxAge: 9 },
       { inForce: 'at' },
       { verdictField: 1 },
+      { uses: 1 },
+      { uses: ['a b'] },
+      { uses: ['train', 'TRAIN'] },
+      { uses: ['train'], policyTokens: 'T' },
+      { uses: ['train'], requireGrant: 1 },
       { threads: 1.5 },
       { maxLineBytes: -1 },
       { maxLineBytes: '1' },
@@ -192,7 +213,9 @@ const CALLS: Readonly<Record<string, Call>> = {
 /** The interface of the options of each call that has options. */
 const OPTION_TYPES: Readonly<Record<string, string>> = {
   'Robots.parse': 'ParseOptions',
+  'Robots.prototype.use': 'RobotsUseOptions',
   'Table.open': 'TableOpenOptions',
+  'Table.prototype.use': 'TableUseOptions',
   'Table.prototype.filter': 'TableFilterOptions',
   'Table.prototype.verdict': 'TableTimeOptions',
   'Table.prototype.verdicts': 'TableTimesOptions',

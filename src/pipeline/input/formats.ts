@@ -244,7 +244,7 @@ function firstFormat(head: Uint8Array): RecordFormat | undefined {
  * object on a line longer than the head counts as NDJSON.
  */
 export function sniffFormat(head: Uint8Array): RecordFormat {
-  return firstFormat(head) ?? (head.includes(OPEN_BRACE) ? 'ndjson' : 'text');
+  return firstFormat(head) ?? (head[startOfContent(head)] === OPEN_BRACE ? 'ndjson' : 'text');
 }
 
 /**

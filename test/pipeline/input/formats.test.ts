@@ -44,6 +44,9 @@ describe('--input auto: the format by the first bytes', () => {
     ['[', 'json', 'an array'],
     [`${MARK} \n["a"]`, 'json', 'an array after a byte order mark and white space'],
     ['"https://example.com/"\n', 'json', 'a string'],
+    ['com,example)/ 20240101000000 {"url": "https://example.com/"}\n', 'cdxj', 'CDXJ'],
+    ['com,example)/ 20240101000000 text\n', 'text', 'a key and a time without an object'],
+    ['com,example)/{ 2024', 'text', 'a key cut within its time'],
   ];
   it.each(cases)('%j is %s: %s', (head, format) => {
     expect(sniffFormat(bytes(head))).toBe(format);
@@ -54,6 +57,7 @@ describe('--input auto: the format by the first bytes', () => {
       'parquet',
       'json',
       'ndjson',
+      'cdxj',
       'csv',
       'tsv',
       'text',

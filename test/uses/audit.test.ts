@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
+import { formatNumber } from '../../src/cli/text.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableAudit } from '../../src/inspect/table-audit.js';
 import { UseAudit } from '../../src/inspect/use-audit.js';
@@ -239,7 +240,7 @@ test.each<Profile>(['rfc9309', 'google'])(
       }
       const { granted = 0, refused = 0, part = 0, unstated = 0 } = answers;
       expect(audit.stderr).toContain(
-        `${agent}, train: ${granted} granted, ${refused} refused, ${part} part, ${unstated} unstated\n`,
+        `${agent}, train: ${formatNumber(granted)} granted, ${formatNumber(refused)} refused, ${formatNumber(part)} part, ${formatNumber(unstated)} unstated\n`,
       );
     }
   },

@@ -159,3 +159,27 @@ describe('the URL of a record is found in linear time', () => {
     }
   });
 });
+
+/** Steps for each byte of short lines: each line has a share of its own. */
+const STEPS_OF_LINES = { least: 1, most: 64 };
+
+describe('a batch of short lines is read in linear time', () => {
+  const judge = meteredJudge(ROBOTS);
+
+  it.each([
+    ['keys', 'com,e)/'],
+    ['keys and no time', 'com,e)/ 20240101000000'],
+    ['a time and no object', 'com,e)/ 20240101000000 text'],
+    ['an object that does not end', 'com,e)/ 20240101000000 {'],
+  ])('%s of an index', (_name, line) => {
+    const measured = SIZES.map((bytes) => {
+      const text = fill(`${line}\n`, bytes);
+      const { output, steps } = judge(text.slice(0, -1), { format: 'cdxj' });
+      const lines = output.split('\n').slice(0, -1);
+      expect(lines.length).toBe(text.length / (line.length + 1));
+      for (const each of lines) expect(each).toContain('"verdict":"invalid"');
+      return { bytes: text.length, steps };
+    });
+    expectLinear(measured, STEPS_OF_LINES);
+  });
+});

@@ -338,9 +338,11 @@ function locateInJson(
  * time stands between the two.
  */
 function objectInIndex(start: usize, end: usize): usize {
-  const key = findByte(SPACE, start, end);
-  const time = key < end ? findByte(SPACE, key + 1, end) : end;
-  if (time === end || findByte(LF, start, time) < time) return 0;
+  // A search beyond the line would read the rest of the batch for each line without a space.
+  const lineEnd = findByte(LF, start, end);
+  const key = findByte(SPACE, start, lineEnd);
+  const time = key < lineEnd ? findByte(SPACE, key + 1, lineEnd) : lineEnd;
+  if (time === lineEnd) return 0;
   setWhen(key + 1, time);
   return time + 1;
 }

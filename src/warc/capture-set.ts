@@ -242,7 +242,7 @@ export class CaptureSet {
 
   /** Finds what is in force at the end; in a history, then what was in force before that. */
   #findingsOf(url: number, href: string): CaptureFinding[] {
-    const findings: CaptureFinding[] = [];
+    const findings: (CaptureFinding & { readonly again: FoundAgain[] })[] = [];
     let before = Number.POSITIVE_INFINITY;
     const first = this.#captures.first(url);
     const few = FEW_TIMES + this.#captures.end(url, before) - first;
@@ -260,16 +260,21 @@ export class CaptureSet {
       if (finding === undefined) continue;
       const next = findings.at(-1);
       const isSame = next?.kind === finding.kind && next.body === finding.body;
-      if (isSame) findings.pop();
-      const later = isSame ? [{ ...next, date: next.since }, ...next.again] : [];
+      // Latest first: 10,000 earlier captures are added without a copy of the later ones.
+      const again = isSame ? next.again : [];
+      if (isSame) {
+        findings.pop();
+        again.push({ file: next.file, offset: next.offset, date: next.since });
+      }
       const own = this.#hasHistory ? this.#captures.between(url, range, confirms) : [];
-      // A redirect lies elsewhere than the robots.txt that it leads to.
-      const found = own.map((capture) => (capture.kind === KIND_REDIRECT ? finding : capture));
-      const again = found.map(({ file, offset }, at) => {
-        return { file, offset, date: (own[at] as Found).date };
-      });
-      findings.push({ ...finding, again: [...again, ...later] });
+      for (const capture of own) {
+        // A redirect lies elsewhere than the robots.txt that it leads to.
+        const { file, offset } = capture.kind === KIND_REDIRECT ? finding : capture;
+        again.push({ file, offset, date: capture.date });
+      }
+      findings.push({ ...finding, again });
     }
+    for (const { again } of findings) again.reverse();
     return findings.reverse();
   }
 

@@ -151,7 +151,7 @@ export class Captures {
     return startOf(this.#steps, url);
   }
 
-  /** The captures of a URL between two times, both excluded, that count; ascending. */
+  /** The captures of a URL between two times, both excluded, that count; the latest first. */
   between(
     url: number,
     { since, before }: { readonly since: number; readonly before: number },
@@ -166,7 +166,7 @@ export class Captures {
       const capture = this.get(number);
       if (counts(capture)) found.push(capture);
     }
-    return found.reverse();
+    return found;
   }
 
   /** The place after the last capture of a URL that is older than a time. */

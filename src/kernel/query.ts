@@ -3,17 +3,17 @@
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import {
+  ALL_REASONS,
   ANY_KEY,
   EVERYONE,
   isSignalToken,
   signalToken,
-  USE_REASONS,
   USE_WORDS,
   type Use,
   type UseQuestion,
   useQuestions,
 } from '../protocol/uses.js';
-import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import { VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
   AGENT_BYTES,
@@ -345,9 +345,8 @@ export function queryBytes(settings: QuerySettings): number {
     for (const word of verdictFragments(settings, index)) bytes += 16 + 3 * word.length;
     for (const link of agent.chain) bytes += CHAIN_BYTES + 32 + 6 * link.length;
     if (use === undefined) return;
-    const tokens = 4 * (agent.chain.length + 2) + 8;
-    for (const { texts } of askedSignals(use)) {
-      bytes += SIGNAL_BYTES + tokens + 8;
+    for (const { tokensFor, texts } of askedSignals(use)) {
+      bytes += SIGNAL_BYTES + 4 * tokensFor(agent, settings.google).length + 16;
       for (const text of texts) bytes += 16 + 3 * text.length;
     }
   });
@@ -398,19 +397,23 @@ export function encodeQuery(
       names += 6 * link.length;
     });
     if (use === undefined) return;
-    const signals = askedSignals(use);
+    // A signal that no robots.txt of the table has need not be looked for.
+    const signals = askedSignals(use).flatMap(({ tokensFor, ...signal }) => {
+      const tokens = tokensFor(agent, settings.google);
+      const numbers = tokens.map((token) => (token === undefined ? -1 : tokenNumber(token)));
+      return numbers.some((number) => number >= 0) ? [{ ...signal, numbers }] : [];
+    });
     const signalsPlace = block.take(signals.length * SIGNAL_BYTES);
     block.word(at + AGENT_SIGNAL_COUNT, signals.length);
     block.pointer(at + AGENT_SIGNALS, signalsPlace);
     block.word(at + AGENT_OF, of);
-    signals.forEach(({ reason, tokensFor, texts }, order) => {
+    signals.forEach(({ reason, numbers, texts }, order) => {
       const signalAt = signalsPlace + order * SIGNAL_BYTES;
       block.word(signalAt + SIGNAL_REASON, reason);
-      const tokens = tokensFor(agent, settings.google);
-      const tokensPlace = block.take(4 * tokens.length);
+      const tokensPlace = block.take(4 * numbers.length);
       block.pointer(signalAt + SIGNAL_TOKENS, tokensPlace);
-      tokens.forEach((token, number) => {
-        block.word(tokensPlace + 4 * number, token === undefined ? -1 : tokenNumber(token));
+      numbers.forEach((number, index) => {
+        block.word(tokensPlace + 4 * index, number);
       });
       const [text, granted, refused] = texts;
       block.put(signalAt + SIGNAL_TEXT, encoder.encode(text));
@@ -772,7 +775,7 @@ function shardFragments({ verdictField = 'shard' }: QuerySettings, notation: Not
 /** The other words of the members, in the order of the FRAGMENT_ constants. */
 function fragments(settings: QuerySettings): string[] {
   const words = new Array<string>(FRAGMENTS).fill('');
-  [...REASONS, ...USE_REASONS].forEach((reason, index) => {
+  ALL_REASONS.forEach((reason, index) => {
     words[FRAGMENT_REASONS + index] = reason;
   });
   words[FRAGMENT_REASONS_OPEN] = '"reasons":{';

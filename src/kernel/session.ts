@@ -9,7 +9,7 @@ import { CR, LOWER_A, UPPER_A } from '../base/ascii.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
 import {
-  USE_REASONS,
+  ALL_REASONS,
   USE_WORDS,
   type Use,
   type UseAnswer,
@@ -183,8 +183,6 @@ const BATCH_BYTES = BYTES_OF_UNIT * BATCH_UNITS;
 const COLUMN_OUTPUT = 256 * 1024;
 
 /** Reasons that only a line can have: its URL is judged alone. */
-const ALL_REASONS: readonly string[] = [...REASONS, ...USE_REASONS];
-
 const REASONS_OF_LINES: readonly Reason[] = ['tab-in-line', 'return-in-line', 'line-too-long'];
 
 /** The verdict of each outcome, `verdict << REASON_BITS | reason`; none for a reason of lines. */
@@ -221,9 +219,9 @@ export class Session {
   #worker = 0;
   /** The words of the worker block's first result, and of its first line entry. */
   #result: Uint32Array = new Uint32Array(0);
-  /** The words of the first two results. */
-  #results: readonly Uint32Array[] = [];
   #line: Uint32Array = new Uint32Array(0);
+  /** The words of the second result: the answer about a use. */
+  #answer: Uint32Array = new Uint32Array(0);
   readonly #output: Block;
   /** The times of the URLs of a batch. */
   readonly #times: Block;
@@ -299,7 +297,7 @@ export class Session {
   ): UseJudgement {
     const asked = this.#askUse(agent, use, target, at !== undefined, maxAge);
     this.#decide(url, asked, at);
-    const [, words] = this.#results as [Uint32Array, Uint32Array];
+    const words = this.#answer;
     const outcome = words[RESULT_OUTCOME / 4] as number;
     const answer = USE_WORDS[outcome >> REASON_BITS] || undefined;
     const reason = ALL_REASONS[outcome & REASON_MASK] as UseReason | Reason;
@@ -684,11 +682,9 @@ export class Session {
     const { buffer } = this.#arena.memory;
     this.#task = new KernelTask(this.kernel, buffer, address);
     this.#worker = address + TASK_BYTES;
-    this.#results = [0, 1].map((index) => {
-      const at = this.#worker + WORKER_RESULTS + index * RESULT_BYTES;
-      return new Uint32Array(buffer, at, RESULT_BYTES / 4);
-    });
-    this.#result = this.#results[0] as Uint32Array;
+    const results = this.#worker + WORKER_RESULTS;
+    this.#result = new Uint32Array(buffer, results, RESULT_BYTES / 4);
+    this.#answer = new Uint32Array(buffer, results + RESULT_BYTES, RESULT_BYTES / 4);
     this.#line = new Uint32Array(buffer, this.#worker + WORKER_LINES, LINE_BYTES / 4);
   }
 }

@@ -4,6 +4,7 @@ import { shownValue } from '../base/arguments.js';
 import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { type Agent, isProductToken, lowerCaseAscii } from './agent.js';
+import { REASONS, type Reason } from './verdict.js';
 
 /**
  * Whether a use of a URL's content is granted. Only where the URL may be fetched.
@@ -43,6 +44,9 @@ export const USE_REASONS: readonly UseReason[] = [
   'no-signal',
   'not-allowed',
 ];
+
+/** The reasons of verdicts and of answers about uses, by their numbers in the kernel. */
+export const ALL_REASONS: readonly (Reason | UseReason)[] = [...REASONS, ...USE_REASONS];
 
 /** The lines that hold signals (RFC 9309 section 2.2.4). */
 export const VOCABULARIES = ['content-usage', 'content-signal'] as const;

@@ -176,34 +176,43 @@ export class ShardView {
 
   /** The product tokens: `*`, the empty token, and the others sorted. */
   *tokens(): Iterable<string> {
-    for (const text of this.#texts()) if (!isSignalToken(text)) yield text;
-  }
-
-  /** The names of its signals (protocol/uses.ts), sorted. */
-  *signalTokens(): Iterable<string> {
-    for (const text of this.#texts()) if (isSignalToken(text)) yield text;
-  }
-
-  *#texts(): Iterable<string> {
     const count = this.reader.u32(HEADER_TOKENS);
-    for (let number = 0; number < count; number++) yield textOf(this.#token(number));
+    for (let number = 0; number < count; number++) {
+      const text = textOf(this.#token(number));
+      if (!isSignalToken(text)) yield text;
+    }
+  }
+
+  /** The names of its signals (protocol/uses.ts) that begin with a prefix, sorted. */
+  *signalTokens(prefix: string): Iterable<string> {
+    const count = this.reader.u32(HEADER_TOKENS);
+    for (let number = this.#firstFrom(Buffer.from(prefix)); number < count; number++) {
+      const text = textOf(this.#token(number));
+      if (!text.startsWith(prefix)) return;
+      yield text;
+    }
   }
 
   /** Returns the number of a product token in lower case; -1 if no robots.txt names it. */
   tokenNumber(token: string): number {
-    const bytes = Buffer.from(token);
     if (token === '*') return TOKEN_ANY;
+    if (token === '') return FIRST_SORTED_TOKEN - 1;
+    const bytes = Buffer.from(token);
+    const number = this.#firstFrom(bytes);
+    if (number === this.reader.u32(HEADER_TOKENS)) return -1;
+    return bytes.equals(this.#token(number)) ? number : -1;
+  }
+
+  /** The number of the first sorted token that does not precede a text. */
+  #firstFrom(bytes: Buffer): number {
     let low = FIRST_SORTED_TOKEN;
     let high = this.reader.u32(HEADER_TOKENS);
-    if (token === '') return low - 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const order = Buffer.compare(this.#token(middle), bytes);
-      if (order === 0) return middle;
-      if (order < 0) low = middle + 1;
+      if (Buffer.compare(this.#token(middle), bytes) < 0) low = middle + 1;
       else high = middle;
     }
-    return -1;
+    return low;
   }
 
   /** Whether the shard has a product token, given in lower case. */

@@ -4,7 +4,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { LATEST } from '../kernel/layout.js';
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
 import { describeUnnamedPolicyTokens, type NamedTokens } from '../protocol/unnamed-agents.js';
-import { ANY_KEY, signalPrefix, type Use } from '../protocol/uses.js';
+import { ANY_KEY, signalPrefix, type Use, VOCABULARIES } from '../protocol/uses.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
 import type {
@@ -88,11 +88,10 @@ export class TableView {
    */
   #speaksOf({ keys, policyToken }: Use, named: NamedTokens): boolean {
     if (policyToken !== undefined && named.hasToken(lowerCaseAscii(policyToken))) return true;
-    const names = keys.map(signalPrefix);
-    for (const token of this.signalTokens()) {
-      if (names.some((name) => token.startsWith(name))) return true;
-    }
-    return false;
+    return keys.some((key) => {
+      for (const _ of this.#signalTokens(signalPrefix(key))) return true;
+      return false;
+    });
   }
 
   /**
@@ -129,11 +128,13 @@ export class TableView {
     return this.#first.hasSignals;
   }
 
-  /** The names of the signals of all shards in memory (protocol/uses.ts). */
-  *signalTokens(): Iterable<string> {
-    const tokens = new Set<string>();
-    for (const view of this.#present) for (const token of view.signalTokens()) tokens.add(token);
-    yield* tokens;
+  /** The names of the signals of all shards in memory (protocol/uses.ts), each once. */
+  signalTokens(): ReadonlySet<string> {
+    return new Set(VOCABULARIES.flatMap((each) => [...this.#signalTokens(`${each}:`)]));
+  }
+
+  *#signalTokens(prefix: string): Iterable<string> {
+    for (const view of this.#present) yield* view.signalTokens(prefix);
   }
 
   /** The first keys of signals that some robots.txt in memory names, sorted. */

@@ -170,7 +170,7 @@ function* totals(
   verified: VerifiedTable | undefined,
 ): Iterable<string> {
   const { header, view } = tableMemory(table);
-  const signals = countOf(view.signalTokens());
+  const signals = view.signalTokens().size;
   const rows: [string, string][] = [
     ['table', `${path}, version ${header.version}`],
     ['profile', header.profile],
@@ -214,12 +214,6 @@ const NAMED_KEYS = 8;
 function signalsInWords(view: TableView): string {
   const keys = view.signalKeys(NAMED_KEYS);
   return keys.length === 0 ? 'none' : `about ${keys.join(', ')}`;
-}
-
-function countOf(items: Iterable<unknown>): number {
-  let count = 0;
-  for (const _ of items) count++;
-  return count;
 }
 
 function describeAgents(view: TableView, count: number): string {

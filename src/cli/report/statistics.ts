@@ -11,7 +11,7 @@ import {
   formatAuthority,
 } from '../../protocol/authority.js';
 import {
-  USE_REASONS,
+  ALL_REASONS,
   USE_WORDS,
   type UseAnswer,
   type UseQuestion,
@@ -107,7 +107,7 @@ export function useCountsOf(outcomes: readonly number[]): UseCounts {
   const reasons: UseCounts['reasons'] = {};
   outcomes.forEach((count, outcome) => {
     const answer = USE_WORDS[outcome >> REASON_BITS];
-    const reason = [...REASONS, ...USE_REASONS][outcome & REASON_MASK];
+    const reason = ALL_REASONS[outcome & REASON_MASK];
     if (answer === undefined || answer === '' || reason === undefined || count === 0) return;
     answers[answer] += count;
     reasons[reason] = (reasons[reason] ?? 0) + count;

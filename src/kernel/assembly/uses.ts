@@ -46,6 +46,9 @@ export function decideUses(query: Query, worker: Worker, line: Line): void {
     } else if (line.robots === 0) {
       result.outcome = UNSTATED;
       result.source = 0;
+    } else if (agent.signalCount === 0) {
+      // No robots.txt of the table has any of the signals.
+      result.outcome = UNSTATED;
     } else if ((query.flags & QUERY_EVER) !== 0) {
       answerByAll(query, line, agent, result);
     } else {
@@ -153,7 +156,7 @@ function statement(
   const table = query.table;
   const tokens = signal.tokens;
   if (signal.reason === REASON_POLICY_TOKEN) {
-    const list = groupsOf(table, robots, load<i32>(tokens));
+    const list = listAt(table, robots, tokens, 0);
     if (list === 0) return UNKNOWN;
     const isGoogle = (query.flags & QUERY_GOOGLE) !== 0;
     if (!isGoogle && isRobotsTxt(line.text, line.textEnd)) return ALLOW;
@@ -178,7 +181,7 @@ function statement(
     // A line with a longer path counts, and does not say anything about this key.
     if (result.rank < longest) return UNKNOWN;
   }
-  const ofEveryone = groupsOf(table, robots, load<i32>(tokens + ((<usize>(links + 1)) << 2)));
+  const ofEveryone = listAt(table, robots, tokens, links + 1);
   if (ofEveryone !== 0) {
     const held = result.rank;
     const heldLine = result.line;
@@ -188,6 +191,15 @@ function statement(
   }
   if (result.rank === 0) return UNKNOWN;
   return (result.rank & 1) !== 0 ? DENY : ALLOW;
+}
+
+/**
+ * Start of the list of the groups that a number of `tokens` names, 0 if there are none. Most tables
+ * do not have most of these names, and that is the same for every line.
+ */
+function listAt(table: usize, robots: usize, tokens: usize, at: i32): usize {
+  const token = load<i32>(tokens + ((<usize>at) << 2));
+  return token < 0 ? 0 : groupsOf(table, robots, token);
 }
 
 /** Considers the groups of several tokens of `tokens`; false if the budget was not enough. */
@@ -201,7 +213,7 @@ function considerAll(
   result: Result,
 ): bool {
   for (let at = from; at < to; at++) {
-    const list = groupsOf(table, robots, load<i32>(tokens + ((<usize>at) << 2)));
+    const list = listAt(table, robots, tokens, at);
     if (list !== 0 && !consider(line, result, table, list)) return false;
   }
   return true;

@@ -11,8 +11,8 @@ import { ParquetWriter } from '../../parquet/parquet-writer.js';
 import { type Partition, partitionsOf } from '../../parquet/partitions.js';
 import { TextRowsWriter } from '../../parquet/rows-writer.js';
 import type { Agent } from '../../protocol/agent.js';
-import { USE_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/uses.js';
-import { REASONS, VERDICTS } from '../../protocol/verdict.js';
+import { ALL_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/uses.js';
+import { VERDICTS } from '../../protocol/verdict.js';
 import type { FilterSettings } from '../filter.js';
 import type { RecordPreferences, SaidPreferences } from './record-preferences.js';
 import { columnValue, PREFERENCES_MEMBER, refuseSameColumns, usedColumn } from './rows.js';
@@ -369,9 +369,10 @@ function outcomes(
   words: readonly (string | undefined)[],
   more: (reason: string | undefined) => object,
 ): (readonly RowVerdict[])[] {
-  const reasons: readonly string[] = [...REASONS, ...USE_REASONS];
   return words.flatMap((verdict) =>
-    Array.from({ length: 1 << REASON_BITS }, (_, index) => [{ verdict, ...more(reasons[index]) }]),
+    Array.from({ length: 1 << REASON_BITS }, (_, index) => [
+      { verdict, ...more(ALL_REASONS[index]) },
+    ]),
   );
 }
 
@@ -589,12 +590,14 @@ class VerdictRows {
   /** As the kernel chooses records (kernel/assembly/batch.ts). */
   #isKept(all: readonly RowVerdict[]): boolean {
     const { agents, output, requireGrant = false } = this.#settings;
-    const verdicts = all.slice(0, agents.length);
-    const uses = all.slice(agents.length);
-    const isRefused = ({ verdict }: RowVerdict): boolean =>
-      verdict === 'refused' || (requireGrant && verdict === 'unstated');
+    const isRefused = (answer: string | undefined): boolean =>
+      answer === 'refused' || (requireGrant && answer === 'unstated');
     return output === 'allowed'
-      ? verdicts.every(({ verdict }) => verdict === 'allow') && !uses.some(isRefused)
-      : verdicts.some(({ verdict }) => verdict === 'deny') || uses.some(isRefused);
+      ? all.every(({ verdict }, index) =>
+          index < agents.length ? verdict === 'allow' : !isRefused(verdict),
+        )
+      : all.some(({ verdict }, index) =>
+          index < agents.length ? verdict === 'deny' : isRefused(verdict),
+        );
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
 import { MARGIN } from '../src/kernel/layout.js';
-import type { QuerySettings } from '../src/kernel/query.js';
+import type { QuerySettings } from '../src/kernel/query-settings.js';
 import { ShardView } from '../src/view/shard-view.js';
 import type { ShapeName } from './corpus/shapes.js';
 import { DEFAULT_CORPUS_DIRECTORY, provideCorpus, provideRecords } from './inputs/corpus-store.js';

@@ -5,7 +5,8 @@ import {
   readConverted,
 } from '../oracle/records.js';
 import { REASON_BITS } from '../src/kernel/layout.js';
-import { type QuerySettings, readFrames } from '../src/kernel/query.js';
+import { readFrames } from '../src/kernel/query.js';
+import type { QuerySettings } from '../src/kernel/query-settings.js';
 import { VERDICTS } from '../src/protocol/verdict.js';
 import { agree } from './fault.js';
 import type { GuardedKernel } from './kernel/guarded-kernel.js';

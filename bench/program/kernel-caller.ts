@@ -13,13 +13,8 @@ import {
   TASK_OUTPUT,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeQuery,
-  type QuerySettings,
-  queryBytes,
-  rememberedBytes,
-} from '../../src/kernel/query.js';
+import { encodeQuery, queryBytes, rememberedBytes } from '../../src/kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
 import { type TaskAddresses, writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { BUCKET_SLOTS, HEADER_BUCKETS } from '../../src/table/format.js';

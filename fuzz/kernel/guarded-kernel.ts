@@ -26,14 +26,8 @@ import {
   WORKER_RESULTS,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeQuery,
-  type Query,
-  type QuerySettings,
-  queryBytes,
-  rememberedBytes,
-} from '../../src/kernel/query.js';
+import { encodeQuery, type Query, queryBytes, rememberedBytes } from '../../src/kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';

@@ -5,7 +5,7 @@ import { TableContents } from '../../src/compile/table-contents.js';
 import { PartBuilder } from '../../src/compile/table-part.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import { checksum } from '../../src/kernel/hashes.js';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import type { Authority } from '../../src/protocol/authority.js';
 import { SECTION_NAMES, type TableHeader } from '../../src/table/check.js';
 import {

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatFieldPath, MOST_DAYS, parseFieldPath } from '../base/arguments.js';
 import { isDigits } from '../base/characters.js';
 import { maxBytesRange, RANGES, type Range, userAgentFault } from '../fetch/limits.js';
-import type { RecordFormat } from '../kernel/query.js';
+import type { RecordFormat } from '../kernel/query-settings.js';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../pipeline/bad-record.js';
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { OutputFormat } from '../pipeline/output/rows.js';

@@ -15,7 +15,7 @@ import {
 import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
-import { NOTATIONS } from '../kernel/query.js';
+import { NOTATIONS } from '../kernel/query-settings.js';
 import { RecordLocator } from '../kernel/session.js';
 import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';

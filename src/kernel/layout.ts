@@ -417,8 +417,9 @@ export const AGENT_VERDICTS = AGENT_NAME + PAIR;
 export const AGENT_DISREGARDS_ANY = AGENT_VERDICTS + VERDICTS * PAIR;
 /**
  * Of an agent that is asked about a use: the number and the address of those signals that the table
- * has, SIGNAL_BYTES each, in the order in which they are asked; and the index of the same agent among those that are
- * asked for verdicts. Its `verdicts` are granted, refused, unstated, and nothing.
+ * has, SIGNAL_BYTES each, in the order in which they are asked; and the index of the same agent
+ * among those that are asked for verdicts. Its `verdicts` are granted, refused, unstated, and
+ * nothing.
  */
 export const AGENT_SIGNAL_COUNT = AGENT_DISREGARDS_ANY + WORD;
 export const AGENT_SIGNALS = AGENT_SIGNAL_COUNT + WORD;

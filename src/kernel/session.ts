@@ -62,14 +62,13 @@ import {
   WORKER_RESULTS,
 } from './layout.js';
 import {
-  DEFAULT_SETTINGS,
   encodeShardQueries,
   type Query,
-  type QuerySettings,
   type QueryTable,
   shardQueryBytes,
   tokenOfLink,
 } from './query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from './query-settings.js';
 import { KernelTask } from './task.js';
 
 /** The rule that decided. */

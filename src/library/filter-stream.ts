@@ -14,7 +14,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { hasWorkingDirectory } from '../files/system-error.js';
 import { secondsOfMaxAge, type Table, tableMemory } from '../judge/table.js';
 import { hasHistories, type TableMemory } from '../judge/table-memory.js';
-import type { OutputMode } from '../kernel/query.js';
+import type { OutputMode } from '../kernel/query-settings.js';
 import type { Judgement } from '../kernel/session.js';
 import {
   type BadRecord,

@@ -17,7 +17,7 @@ export {
   type TableTimesOptions,
   type TableUseOptions,
 } from '../judge/table.js';
-export type { OutputMode } from '../kernel/query.js';
+export type { OutputMode } from '../kernel/query-settings.js';
 export type {
   DecidingRule,
   Judgement,

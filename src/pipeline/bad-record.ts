@@ -1,6 +1,6 @@
 /** Bad records: their reasons in words, and the unit that numbers them; and the limits of a run. */
 
-import type { RecordFormat } from '../kernel/query.js';
+import type { RecordFormat } from '../kernel/query-settings.js';
 import { REASONS, type Reason } from '../protocol/verdict.js';
 
 /** A record that is invalid. */

@@ -10,21 +10,23 @@ import {
 import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
 import { MAX_BAD, QUERY_COLUMN, QUERY_ROW_FIELDS, QUERY_TIME_COLUMN } from '../kernel/layout.js';
 import {
-  CONVERTED_URL,
-  type Conversion,
   encodeQuery,
   encodeShardQueries,
+  type Query,
+  queryBytes,
+  rememberedBytes,
+  shardQueryBytes,
+} from '../kernel/query.js';
+import {
+  CONVERTED_URL,
+  type Conversion,
   NOTATIONS,
   type OutputMode,
   outcomesOf,
-  type Query,
   type QuerySettings,
-  queryBytes,
   type RecordFormat,
-  rememberedBytes,
-  shardQueryBytes,
   useField,
-} from '../kernel/query.js';
+} from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Use } from '../protocol/uses.js';
 import type { Verdict } from '../protocol/verdict.js';

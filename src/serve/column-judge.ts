@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { isObject } from '../base/maps.js';
 import { Arena } from '../kernel/kernel.js';
 import { REASON_BITS, REASON_MASK } from '../kernel/layout.js';
-import { checkQuestions } from '../kernel/query.js';
+import { checkQuestions } from '../kernel/query-settings.js';
 import { type Asked, type JudgeTarget, Session } from '../kernel/session.js';
 import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import { knownAgents } from '../protocol/known-agents.js';

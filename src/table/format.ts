@@ -108,10 +108,10 @@
  *
  * With flag 2, signals about uses stand among the groups (protocol/signals.ts). Their product token
  * is a vocabulary, a key and a product token, with colons between: `content-usage:train-ai:*`. A
- * slash in place of the last one is for every agent. Each signal is a rule: a refusal an allow rule,
- * since of equal paths an allow rule wins; a grant a disallow rule. Without a key, `content-usage::*`
- * has the paths of lines that leave out some key of the file, as disallow rules. A refusal whose
- * line is 0 stands for more signals than are counted.
+ * slash in place of the last one is for every agent. Each signal is a rule: a refusal an allow
+ * rule, since of equal paths an allow rule wins; a grant a disallow rule. Without a key,
+ * `content-usage::*` has the paths of lines that leave out some key of the file, as disallow rules.
+ * A refusal whose line is 0 stands for more signals than are counted.
  *
  * An automaton of 0 means that no rule of the group can match. `line` is the line that the lines of
  * the group's rules count from.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { every } from '../random/cases.js';
 import { kernelOver } from './harness.js';
 

@@ -6,7 +6,7 @@ import { COMMA, LF, TAB } from '../../src/base/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { kernelModule } from '../../src/kernel/kernel.js';
 import { MARGIN, ROW_MARKED, ROW_REFUSED } from '../../src/kernel/layout.js';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { PlainRows } from '../../src/kernel/scanners.js';
 import { RowScanner } from '../../src/pipeline/input/columns.js';
 import { parseAuthority } from '../../src/protocol/authority.js';

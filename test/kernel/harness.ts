@@ -32,13 +32,8 @@ import {
   WORKER_SHAPES,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeQuery,
-  type QuerySettings,
-  queryBytes,
-  rememberedBytes,
-} from '../../src/kernel/query.js';
+import { encodeQuery, queryBytes, rememberedBytes } from '../../src/kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';

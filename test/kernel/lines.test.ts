@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';

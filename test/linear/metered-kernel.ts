@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
 import { instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { kernelOver } from '../kernel/harness.js';
 

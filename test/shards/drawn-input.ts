@@ -1,4 +1,4 @@
-import type { RecordFormat } from '../../src/kernel/query.js';
+import type { RecordFormat } from '../../src/kernel/query-settings.js';
 import type { Random } from '../random/random.js';
 
 /** Records of a drawn input that a division could get wrong. */

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { TableMemory } from '../../src/judge/table-memory.js';
-import type { RecordFormat } from '../../src/kernel/query.js';
+import type { RecordFormat } from '../../src/kernel/query-settings.js';
 import { Filter, type FilterSettings } from '../../src/pipeline/filter.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { ParquetOutput } from '../../src/pipeline/output/parquet-output.js';

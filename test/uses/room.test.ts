@@ -3,7 +3,7 @@ import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.j
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { kernelModule } from '../../src/kernel/kernel.js';
 import { MARGIN } from '../../src/kernel/layout.js';
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { parseUses } from '../../src/protocol/uses.js';
 

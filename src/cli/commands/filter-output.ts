@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { ReplacementFile } from '../../files/replacement.js';
-import { NOTATIONS, outcomesOf } from '../../kernel/query.js';
+import { NOTATIONS, outcomesOf } from '../../kernel/query-settings.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';

@@ -13,7 +13,7 @@ import {
 } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { isShardedTable, isTable } from '../../judge/read-table.js';
-import type { OutputMode } from '../../kernel/query.js';
+import type { OutputMode } from '../../kernel/query-settings.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { AskedFormat, OutputFormat } from '../../pipeline/output/rows.js';

@@ -1,7 +1,7 @@
 /** Tells rows of CSV or TSV from lists of URLs, and finds the column of the URLs. */
 
 import { BACKSLASH, COMMA, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
-import type { RecordFormat } from '../../kernel/query.js';
+import type { RecordFormat } from '../../kernel/query-settings.js';
 import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';
 
 /*

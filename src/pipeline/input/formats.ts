@@ -18,7 +18,7 @@ import { isDigit } from '../../base/characters.js';
 import { COMPRESSION_ENDINGS, compressionOf } from '../../files/compression.js';
 import { magicOf, startsWith } from '../../files/magic.js';
 import { describeUnsupported } from '../../files/unsupported-formats.js';
-import type { RecordFormat } from '../../kernel/query.js';
+import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';

@@ -14,7 +14,7 @@ import {
 } from '../../files/compression.js';
 import { startsWith } from '../../files/magic.js';
 import { UnsupportedZstdError, ZstdError } from '../../files/zstd/frames.js';
-import type { RecordFormat } from '../../kernel/query.js';
+import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import type { ZstdDamage, ZstdSource } from '../../workers/messages.js';
 import { PARQUET_ENDING } from '../bad-record.js';

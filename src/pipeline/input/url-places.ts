@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { formatFieldPath } from '../../base/arguments.js';
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE } from '../../base/ascii.js';
-import { NOTATIONS } from '../../kernel/query.js';
+import { NOTATIONS } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { fieldsOf } from './first-row.js';

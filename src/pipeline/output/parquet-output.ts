@@ -3,7 +3,8 @@
 import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import { REASON_BITS } from '../../kernel/layout.js';
-import { CONVERTED_URL, type OutputMode, outcomesOf, readFrames } from '../../kernel/query.js';
+import { readFrames } from '../../kernel/query.js';
+import { CONVERTED_URL, type OutputMode, outcomesOf } from '../../kernel/query-settings.js';
 import { type AddedColumn, AddedValues, type ByteSink } from '../../parquet/chunk-writer.js';
 import type { RowGroup } from '../../parquet/footer.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';

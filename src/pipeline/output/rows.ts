@@ -6,16 +6,15 @@ import { Buffer } from 'node:buffer';
 import { CR, LF } from '../../base/ascii.js';
 import { csvField } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
+import { type Frame, readFrames } from '../../kernel/query.js';
 import {
   CONVERTED_URL,
   type Conversion,
-  type Frame,
   NOTATIONS,
   type OutputMode,
   type RecordFormat,
-  readFrames,
   useField,
-} from '../../kernel/query.js';
+} from '../../kernel/query-settings.js';
 import type { Agent } from '../../protocol/agent.js';
 import { type Use, useQuestions } from '../../protocol/uses.js';
 import { fieldsOf } from '../input/first-row.js';

@@ -251,14 +251,23 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
   let allowed = true;
   let denied = false;
   const firstUse = query.firstUse;
-  const requiresGrant = (query.flags & QUERY_REQUIRE_GRANT) !== 0;
-  for (let i = 0; i < agents; i++) {
+  for (let i = 0; i < firstUse; i++) {
     const each = result.outcome;
     increment(tally + <usize>each * 8);
-    // A use that is unstated is neither refused nor granted.
-    const isUnstated = i >= firstUse && each >> REASON_BITS === UNKNOWN;
-    if (isUnstated ? requiresGrant : each >> REASON_BITS !== ALLOW) allowed = false;
-    if (isUnstated ? requiresGrant : each >> REASON_BITS === DENY) denied = true;
+    if (each >> REASON_BITS !== ALLOW) allowed = false;
+    if (each >> REASON_BITS === DENY) denied = true;
+    result = nextOf(result);
+    tally += OUTCOMES * 8;
+  }
+  for (let i = firstUse; i < agents; i++) {
+    const each = result.outcome;
+    increment(tally + <usize>each * 8);
+    const answer = each >> REASON_BITS;
+    // Without an answer, the verdict has decided.
+    if (answer === DENY || (answer === UNKNOWN && (query.flags & QUERY_REQUIRE_GRANT) !== 0)) {
+      allowed = false;
+      denied = true;
+    }
     result = nextOf(result);
     tally += OUTCOMES * 8;
   }

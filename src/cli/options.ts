@@ -551,7 +551,7 @@ export const shared = {
       'Robots.txt',
       '--unreachable-after <days>',
       'Stop denying hosts that were unreachable for this many days.',
-      `0 to ${formatNumber(MOST_DAYS)} days (default: 30). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
+      `0 to ${formatNumber(MOST_DAYS)} days (default: 30; 12 hours in the google profile). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
     ).argParser(wholeNumber(0, MOST_DAYS, 'days')),
 
   /**

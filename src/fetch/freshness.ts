@@ -2,7 +2,7 @@
 
 import CachePolicy from 'http-cache-semantics';
 import { formatAuthority } from '../protocol/authority.js';
-import { DAY } from '../protocol/verdict.js';
+import { DAY, type Profile } from '../protocol/verdict.js';
 import {
   type FetchState,
   failedDays,
@@ -146,6 +146,7 @@ const MOST_HEADERS = 64;
 const LONGEST_POLICY = 64 * 1024;
 
 interface StateOptions {
+  readonly profile: Profile;
   readonly now: number;
   readonly maxAge: number;
   readonly unreachableAfter: number | undefined;
@@ -183,7 +184,7 @@ export function nextState(
   result: FetchResult,
   digest: string | undefined,
   before: FetchState | undefined,
-  { now, maxAge, unreachableAfter }: StateOptions,
+  { profile, now, maxAge, unreachableAfter }: StateOptions,
 ): FetchState {
   const { accessResult, respondedAt, retryAfter, error } = result;
   const kept = before?.lastSuccess;
@@ -194,6 +195,7 @@ export function nextState(
   const failedBefore = before?.isByProfile === isByProfile ? before.unreachableSince : undefined;
   const since = Math.min(respondedAt, now);
   const next: FetchState = {
+    profile,
     authority: formatAuthority(result.authority),
     accessResult,
     isByProfile,

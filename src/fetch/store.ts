@@ -30,7 +30,7 @@ interface StoreOptions {
   readonly now?: (() => number) | undefined;
   /** Milliseconds for which a state is fresh, unless HTTP says less. Default 24 hours. */
   readonly maxAge?: number | undefined;
-  /** Days for `unreachableAfter` in the states. Default: none, so that readers use 30. */
+  /** Days for `unreachableAfter` in the states. Default: none, so that readers use theirs. */
   readonly unreachableAfter?: number | undefined;
   /**
    * Bytes of a body that a fetch keeps. A copy that was truncated at fewer bytes is fetched again.
@@ -192,6 +192,7 @@ export class Store {
     const body = result.body ?? (isEmpty ? new Uint8Array(0) : undefined);
     const digest = body === undefined ? undefined : sha256(body);
     const state = nextState({ ...result, body }, digest, before, {
+      profile: this.#profile,
       maxAge: this.#maxAge,
       now: this.#now(),
       unreachableAfter: this.#unreachableAfter,

@@ -97,8 +97,13 @@ export type AccessResult = 'successful' | 'unavailable' | 'unreachable';
 /** A day, in milliseconds. */
 export const DAY = 86_400_000;
 
-/** Days after which an unreachable host may count as unavailable (RFC 9309 section 2.3.1.4). */
-export const UNREACHABLE_AFTER_DAYS = 30;
+/**
+ * Days after which the last good copy of an unreachable host counts again, or everything is allowed
+ * without one: 30 (RFC 9309 section 2.3.1.4). Google denies for the first 12 hours alone.
+ */
+export function unreachableAfterDays(profile: Profile): number {
+  return profile === 'google' ? 0.5 : 30;
+}
 
 export function isAccessResult(value: unknown): value is AccessResult {
   return value === 'successful' || value === 'unavailable' || value === 'unreachable';

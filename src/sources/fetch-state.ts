@@ -11,8 +11,9 @@ import {
   DAY,
   isAccessResult,
   isReadByProfile,
+  PROFILES,
   type Profile,
-  UNREACHABLE_AFTER_DAYS,
+  unreachableAfterDays,
 } from '../protocol/verdict.js';
 
 /*
@@ -38,7 +39,8 @@ import {
  *                         success, or since failures in other profiles than before
  *     "failedOn"          if so: the last days (UTC) with failed attempts, at most ten
  *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
- *                         (RFC 9309 section 2.3.1.4)
+ *                         (RFC 9309 section 2.3.1.4). If it is missing, the profile of each reader
+ *                         decides
  *     "lastSuccess"       the last good robots.txt: its response, "sha256", length ("bytes") and
  *                         its own "since"
  *     "discarded"         digest of a robots.txt that no longer counts and must be deleted
@@ -79,6 +81,8 @@ export interface LastSuccess {
 
 /** The state of a fetch. Times are in milliseconds since 1970. */
 export interface FetchState {
+  /** The profile of the reader, which decides what the state leaves open. */
+  readonly profile: Profile;
   readonly authority: string;
   /** The result for the profile of the reader. */
   readonly accessResult: AccessResult;
@@ -99,7 +103,7 @@ export interface FetchState {
   readonly unreachableSince: number | undefined;
   /** Starts of the days with failed attempts, ascending. */
   readonly failedOn: readonly number[];
-  /** Number of days after which an unreachable host is no longer denied. */
+  /** Number of days after which an unreachable host is no longer denied; by profile if missing. */
   readonly unreachableAfter: number | undefined;
   readonly lastSuccess: LastSuccess | undefined;
   readonly discarded: string | undefined;
@@ -191,6 +195,7 @@ export function parseFetchState(
   const firsts = { successful: lastSuccess?.since, unreachable: unreachableSince };
   const first = accessResult === 'unavailable' ? undefined : firsts[accessResult];
   return {
+    profile,
     authority: textOf(value.authority) ?? '',
     accessResult,
     isByProfile: told === undefined && isReadByProfile(status),
@@ -272,7 +277,7 @@ export interface FetchOutcome {
 export interface FetchReading {
   /** Milliseconds since 1970. Default `Date.now()`. */
   readonly now?: number | undefined;
-  /** Overrides the days of "unreachableAfter" in the state; without either, 30. */
+  /** Overrides the days of "unreachableAfter" in the state; without either, the profile decides. */
   readonly unreachableAfter?: number | undefined;
 }
 
@@ -325,7 +330,9 @@ export interface DatedFinding {
 
 /**
  * Returns everything that a state tells about the past, by rising time. The state of an unreachable
- * authority also tells when its last good copy counted.
+ * authority also tells when its last good copy counted. It has one "since" for all profiles: after
+ * 30 days it no longer tells Google's readers when the 12 hours were over. Versions that were kept
+ * before do.
  *
  * A robots.txt that was edited by hand counts from then on, and not from the answer with the one
  * that the state means. So does one that a killed run wrote, whose state is still the old one.
@@ -348,8 +355,9 @@ export function findingsOf(
   // A state that was written by hand may have the first answer of a row alone.
   const failed = Math.min(state.unreachableSince ?? state.since, respondedAt);
   const isLong = isLongUnreachable(state, unreachableAfter);
-  // Without "since" only the last attempt is known to have been one after so many days.
-  const end = Math.min(state.since > failed ? state.since : respondedAt, respondedAt);
+  // If "since" is missing, or another profile's, only the last attempt is known to have been late.
+  const isLate = state.since - failed > unreachableSpan(state, unreachableAfter);
+  const end = isLate ? Math.min(state.since, respondedAt) : respondedAt;
   const hasCopy = copy.kind === 'intact' && lastSuccess !== undefined;
   return [
     ...(hasCopy && lastSuccess.validatedAt <= failed
@@ -368,35 +376,43 @@ export function findingsOf(
  */
 export function isSameFinding(one: FetchState, other: FetchState): boolean {
   if (one.isByProfile !== other.isByProfile) return false;
+  const used = PROFILES.map((profile) => usedAccess(one, profile));
+  if (PROFILES.some((profile, index) => usedAccess(other, profile) !== used[index])) return false;
+  if (!used.includes('successful')) return true;
   const digest = one.lastSuccess?.sha256;
-  const access = usedAccess(one);
-  if (access !== usedAccess(other)) return false;
-  if (access !== 'successful') return true;
   return digest !== undefined && digest === other.lastSuccess?.sha256;
 }
 
-/** What counted; of a status that the profiles read in different ways, for those that deny. */
-function usedAccess(state: FetchState): AccessResult {
-  const denying = state.isByProfile ? { ...state, accessResult: 'unreachable' as const } : state;
-  return outcomeOf(denying, state.lastSuccess !== undefined, {}).access;
+/**
+ * What counted in a profile. A status that the profiles read in different ways denies, as in those
+ * for which its copy and its failures are kept.
+ */
+function usedAccess(state: FetchState, profile: Profile): AccessResult {
+  const accessResult = state.isByProfile ? 'unreachable' : state.accessResult;
+  return outcomeOf({ ...state, profile, accessResult }, state.lastSuccess !== undefined, {}).access;
 }
 
 /**
  * Whether an authority has been unreachable for so long that the last good copy counts, or that,
  * without a copy, everything is allowed (RFC 9309 section 2.3.1.4). Only failed attempts count: an
  * unused state does not age. Attempts must have failed on ten of the last 30 days; with a shorter
- * bound, on one day in three.
+ * bound, on one day in three. With Google's 12 hours two attempts are enough.
  */
 export function isLongUnreachable(state: FetchState, days?: number): boolean {
   if (state.accessResult !== 'unreachable') return false;
   const { respondedAt } = state;
   const since = state.unreachableSince ?? respondedAt;
-  const bound = days ?? state.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
-  if (respondedAt - since <= bound * DAY) return false;
-  const window = Math.min(bound, WINDOW_DAYS);
+  const span = unreachableSpan(state, days);
+  if (respondedAt - since <= span) return false;
+  const window = Math.min(span / DAY, WINDOW_DAYS);
   const begin = (dayOf(respondedAt) ?? 0) - window * DAY;
   const failed = failedDays(state).filter((day) => day > begin);
   return failed.length >= Math.floor(window / DAYS_PER_ATTEMPT);
+}
+
+/** The longest time in milliseconds for which an unreachable authority is denied. */
+function unreachableSpan({ unreachableAfter, profile }: FetchState, days?: number): number {
+  return (days ?? unreachableAfter ?? unreachableAfterDays(profile)) * DAY;
 }
 
 /**

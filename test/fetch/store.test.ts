@@ -160,6 +160,50 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     expect(await verdict()).toBe('allow unavailable');
   });
 
+  it('google: unreachable for more than 12 hours: the last good copy, also after 30 days', async () => {
+    const google = { profile: 'google' } as const;
+    await fetched(resultOf(200));
+    await fetched(resultOf(503));
+    expect(await verdict(undefined, google)).toBe('deny unreachable');
+    now = START + DAY / 2;
+    await fetched(resultOf(undefined));
+    expect(await verdict('https://example.com/page', google)).toBe('deny unreachable');
+    now += 1;
+    await fetched(resultOf(503));
+    expect(await verdict('https://example.com/page', google)).toBe('allow no-rule');
+    expect(await verdict(undefined, google)).toBe('deny rule');
+    for (const profile of PROFILES.filter((name) => name !== 'google')) {
+      expect(await verdict('https://example.com/page', { profile })).toBe('deny unreachable');
+    }
+    expect(await verdict(undefined, { ...google, unreachableAfter: 1 })).toBe('deny unreachable');
+    now = START + 45 * DAY;
+    await fetched(resultOf(503));
+    expect(await verdict(undefined, google)).toBe('deny rule');
+  });
+
+  it('google: unreachable for more than 12 hours, and no copy: unavailable', async () => {
+    await fetched(resultOf(undefined));
+    now += DAY / 2 + 1;
+    // Time alone proves nothing: the host may be back.
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny unreachable');
+    await fetched(resultOf(undefined));
+    expect(await verdict(undefined, { profile: 'google' })).toBe('allow unavailable');
+    expect(await verdict()).toBe('deny unreachable');
+  });
+
+  it('google: the days that fetch was given count in every profile', async () => {
+    store = await Store.open(root, { now: () => now, unreachableAfter: 2 });
+    await fetched(resultOf(503));
+    now += DAY;
+    await fetched(resultOf(503));
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny unreachable');
+    now += DAY + 1;
+    await fetched(resultOf(503));
+    for (const profile of PROFILES) {
+      expect(await verdict(undefined, { profile })).toBe('allow unavailable');
+    }
+  });
+
   it('2.3.1.4: ten days with failed attempts are needed, of the last 30', async () => {
     await fetched(resultOf(503));
     // Nothing for a long time, then an attempt a day: they prove nothing until there are ten.

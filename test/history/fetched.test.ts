@@ -105,7 +105,15 @@ it.each(READERS)(
   'answers for each day what a crawler with the store used then: fetched under %s',
   async (by) => {
     const random = new Random(20261128);
-    const seen = { kept: 0, unreachable: 0, long: 0, confirmed: 0, limited: 0, differing: 0 };
+    const seen = {
+      kept: 0,
+      unreachable: 0,
+      long: 0,
+      confirmed: 0,
+      limited: 0,
+      differing: 0,
+      copied: 0,
+    };
     for (let round = 0; round < cases(4); round++) {
       rmSync(directory(), { recursive: true, force: true });
       const expected: [number, string[]][] = [[START - 1000, READERS.map(() => NONE)]];
@@ -113,16 +121,18 @@ it.each(READERS)(
       for (let left = random.between(4, 9); left > 0; left--) {
         const answer = random.pick(['a', 'a', 'b', 'c', 304, 404, 429, 500, 503]);
         const isLong = answer === 503 || answer === 429;
-        const days = isLong ? random.pick([2, 34]) : random.between(1, 3);
-        for (let day = 0; day < days; day++, now += DAY) {
+        const days = isLong ? random.pick([3, 34]) : random.between(1, 3);
+        const pause = days === 34 ? DAY : random.pick([5 * HOUR, 13 * HOUR, DAY]);
+        for (let day = 0; day < days; day++, now += pause) {
           await fetchAt(now, answer, true, by);
           const verdicts: string[] = [];
           for (const reader of READERS) verdicts.push(await used(now, reader));
-          expected.push([now, verdicts], [now + DAY - 1000, verdicts]);
+          expected.push([now, verdicts], [now + pause - 1000, verdicts]);
           if (answer === 429) seen.limited++;
           if (verdicts[0] !== verdicts[1]) seen.differing++;
           if (answer === 304) seen.confirmed++;
           if (answer === 503) seen[day > 30 ? 'long' : 'unreachable']++;
+          if (answer === 503 && verdicts[0] !== verdicts[1]) seen.copied++;
         }
       }
       const times = expected.map(([time]) => time);
@@ -298,6 +308,12 @@ it('lets the copy count from the last failure on, after fewer days than the stat
   expect(findingsOf(state, { kind: 'none' }, { unreachableAfter: 10 })).toEqual([
     ended,
     { access: 'unavailable', since: last, confirmed: last },
+  ]);
+  const second = START + 2 * DAY;
+  expect(findingsOf({ ...state, profile: 'google' }, intact, {})).toEqual([
+    copy,
+    ended,
+    { access: 'successful', since: second, confirmed: last },
   ]);
 });
 

@@ -6,7 +6,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatFieldPath, MOST_DAYS, parseFieldPath } from '../base/arguments.js';
 import { isDigits } from '../base/characters.js';
-import { maxBytesRange, RANGES, type Range, userAgentFault } from '../fetch/limits.js';
+import {
+  maxBytesRange,
+  PROXY_EXAMPLE,
+  parseProxyUrl,
+  RANGES,
+  type Range,
+  userAgentFault,
+} from '../fetch/limits.js';
 import type { RecordFormat } from '../kernel/query-settings.js';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../pipeline/bad-record.js';
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
@@ -276,6 +283,9 @@ export interface FetchingOptions extends ProfileOptions {
   readonly userAgent?: string;
   readonly allowPrivate?: boolean;
   readonly ca?: string;
+  /** A URL, `env` or `none`. */
+  readonly proxy?: string;
+  readonly proxyForward?: boolean;
   /** Number of days. */
   readonly unreachableAfter?: number;
   readonly progress?: boolean;
@@ -322,6 +332,27 @@ function userAgent(text: string): string {
   const fault = userAgentFault(text);
   if (fault === undefined) return text;
   throw new InvalidArgumentError(fault);
+}
+
+/** Values of `--proxy` that are no URLs. */
+export const PROXY_WORDS: readonly string[] = ['env', 'none'];
+
+/**
+ * Parses a proxy. The errors are no `InvalidArgumentError`, whose message would show a password.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function proxyUrl(text: string, earlier: string | undefined): string {
+  if (earlier !== undefined) throw usageError('--proxy was given twice. Give it once');
+  if (PROXY_WORDS.includes(text)) return text;
+  const url = parseProxyUrl(text);
+  if (typeof url === 'string') {
+    throw usageError(`--proxy: ${url}. Give a URL, ${PROXY_EXAMPLE}; or env, or none`);
+  }
+  if (url.username === '' && url.password === '') return text;
+  throw usageError(
+    '--proxy has a name or password, which other users of this machine could see. Put the URL into HTTPS_PROXY and HTTP_PROXY instead, and use --proxy env',
+  );
 }
 
 // ---- Inputs
@@ -651,6 +682,19 @@ export const shared = {
       '--ca <file>',
       'Trust the certificates in this PEM file too.',
     ).argParser(once),
+    describedOption(
+      'Fetching',
+      '--proxy <url>',
+      'Fetch through this proxy, or with env through those of the environment.',
+      'The URL of an http or https proxy. env reads HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, also in lower case; a name and password belong there. none uses no proxy, and no message mentions that there is one. The proxy looks up the names of hosts, so only the proxy can refuse private addresses. ftp does not go through a proxy.',
+      '    --proxy http://proxy.example:3128',
+    ).argParser(proxyUrl),
+    describedOption(
+      'Fetching',
+      '--proxy-forward',
+      'Let the proxy forward requests to http hosts.',
+      'By default the proxy opens a tunnel to every host, also for http. Some proxies do so for https alone. Without a tunnel, a refusal by the proxy may look like an answer of the host, and allow everything.',
+    ),
   ],
 
   input: (): Option =>

@@ -151,7 +151,7 @@ export class FetchFailure extends Error {
   readonly code: FetchErrorCode;
   /** Status and headers of the response that failed; `undefined` if there was none. */
   readonly response: FailedResponse | undefined;
-  /** The system's code; only for `local-fault`. */
+  /** The system's code, or one of a proxy such as `PROXY_FAILED`; only for `local-fault`. */
   readonly systemCode: string | undefined;
 
   constructor(
@@ -293,10 +293,37 @@ const UNCONNECTED: ReadonlyMap<string, string> = new Map([
 /** The code for name servers that cannot be reached. */
 export const NO_NAME_SERVER = 'EAI_AGAIN';
 
+/** The codes for faults of a proxy. They stand where a system's code would. */
+export const PROXY_FAILED = 'PROXY_FAILED';
+export const PROXY_REFUSED = 'PROXY_REFUSED';
+export const PROXY_AUTHENTICATION = 'PROXY_AUTHENTICATION';
+export const PROXY_FTP = 'PROXY_FTP';
+
+/** What a proxy does not do it does not do at the next attempt either. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  [
+    PROXY_REFUSED,
+    'Have the proxy allow these hosts, or name them in NO_PROXY. If it refuses http hosts alone, add --proxy-forward',
+  ],
+  [
+    PROXY_AUTHENTICATION,
+    'Put the right name and password into HTTPS_PROXY and HTTP_PROXY, as http://NAME:PASSWORD@HOST:PORT, and use --proxy env',
+  ],
+  [PROXY_FTP, 'Fetch ftp URLs in a run without --proxy'],
+]);
+
+const PROXY = 'Check the address of the proxy, and whether it works';
+
 /** The remedy for a fault of this machine; `undefined` for other codes. */
 export function remedyOf(code: string): string | undefined {
   if (code === NO_NAME_SERVER) return NAME_SERVERS;
-  return EXHAUSTED.get(code) ?? UNCONNECTED.get(code);
+  if (code === PROXY_FAILED) return PROXY;
+  return EXHAUSTED.get(code) ?? UNCONNECTED.get(code) ?? REFUSED.get(code);
+}
+
+/** Whether a fault of this machine is a refusal, so that another attempt would end in the same. */
+export function isRefusal(code: string | undefined): boolean {
+  return code !== undefined && REFUSED.has(code);
 }
 
 /** Whether a code means that this process has run out of a resource. */

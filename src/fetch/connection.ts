@@ -40,16 +40,21 @@ export async function openConnection(
   signal: AbortSignal,
 ): Promise<Socket> {
   const host = unbracketed(url.hostname);
-  const port = Number(url.port || DEFAULT_PORTS[url.protocol === 'https:' ? 'https' : 'http']);
   const budget = new TimeBudget(options.connectTimeout);
   const addresses = await budget.spend(undefined, signal, () =>
     permittedAddresses(host, options.resolve, options.allowPrivate),
   );
-  const socket = await connectToOne(addresses, port, budget, takeAddress, signal);
+  const socket = await connectToOne(addresses, portOf(url), budget, takeAddress, signal);
   if (url.protocol !== 'https:') return socket;
   return await budget.spend(undefined, signal, (inTime) =>
     secured(socket, host, options.ca, inTime),
   );
+}
+
+/** The port of a URL, or that of its scheme. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return DEFAULT_PORTS[protocol === 'ftp:' ? 'ftp' : protocol === 'https:' ? 'https' : 'http'];
 }
 
 /**
@@ -69,8 +74,12 @@ export function unbracketed(host: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host;
 }
 
-/** Tries the addresses of a host in turn. */
-async function connectToOne(
+/**
+ * Tries the addresses of a host in turn.
+ *
+ * @throws FetchFailure
+ */
+export async function connectToOne(
   addresses: readonly HostAddress[],
   port: number,
   budget: TimeBudget,
@@ -118,7 +127,12 @@ function dial(address: string, port: number, signal: AbortSignal): Promise<Socke
   });
 }
 
-function secured(
+/**
+ * Agrees on TLS over a connection.
+ *
+ * @throws FetchFailure `tls-failed`
+ */
+export function secured(
   socket: Socket,
   host: string,
   ca: SecureContextOptions['ca'],
@@ -152,7 +166,7 @@ function secured(
 }
 
 /** The time for a connection. Waiting for a turn does not count. */
-class TimeBudget {
+export class TimeBudget {
   readonly #total: number;
   #left: number;
 

@@ -7,7 +7,6 @@ import { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
 import { Client, FTPContext, FTPError, type FTPResponse } from 'basic-ftp';
 import { errorCode, errorText } from '../files/system-error.js';
-import { DEFAULT_PORTS } from '../protocol/authority.js';
 import {
   type Answer,
   type Body,
@@ -16,7 +15,13 @@ import {
   localFault,
   localFaultOf,
 } from './answer.js';
-import { type EndTurn, type TakeAddress, unbracketed, withoutLocalAddress } from './connection.js';
+import {
+  type EndTurn,
+  portOf,
+  type TakeAddress,
+  unbracketed,
+  withoutLocalAddress,
+} from './connection.js';
 import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
 
 interface FtpOptions {
@@ -57,8 +62,7 @@ export async function transfer(
   let end: EndTurn | undefined;
   try {
     signal.throwIfAborted();
-    const port = Number(url.port || DEFAULT_PORTS.ftp);
-    end = await connect(client, addresses, port, options, takeAddress, signal);
+    end = await connect(client, addresses, portOf(url), options, takeAddress, signal);
     await client.login('anonymous', 'anonymous@');
     await client.send('TYPE I');
     return await retrieve(client, path, options);

@@ -27,7 +27,8 @@ import {
 } from './answer.js';
 import { wasClosedOrderly } from './connection.js';
 
-interface ExchangeOptions {
+/** Options for one exchange. */
+export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   /** Milliseconds until the headers of the final response. */
@@ -35,6 +36,16 @@ interface ExchangeOptions {
   /** Milliseconds between two pieces of a body. */
   readonly bodyTimeout: number;
   readonly now: () => number;
+  /** How the request goes to a proxy that forwards it; `undefined` for the host itself. */
+  readonly forwarding?: Forwarding | undefined;
+}
+
+/** A request that a proxy forwards: it names its whole URL (RFC 9112 section 3.2.2). */
+interface Forwarding {
+  /** Names of further header fields that are read, in lower case. */
+  readonly fields: readonly string[];
+  /** Called with the head of the answer. What it throws ends the exchange. */
+  onHead(head: ResponseHead): void;
 }
 
 /** The header fields that are read. */
@@ -71,7 +82,9 @@ export async function exchange(
   socket.once('error', (error) => {
     broken = error;
   });
-  const stream = new ExchangeStream(socket, MOST_AROUND + MOST_PER_BYTE * options.maxBytes, FIELDS);
+  const { forwarding, maxBytes } = options;
+  const fields = [...FIELDS, ...(forwarding?.fields ?? [])];
+  const stream = new ExchangeStream(socket, MOST_AROUND + MOST_PER_BYTE * maxBytes, fields);
   const client = clientOver(stream, socket, url);
   try {
     signal.throwIfAborted();
@@ -81,6 +94,7 @@ export async function exchange(
     stream.backlog = () => response.body.readableLength;
     const respondedAt = options.now();
     const head = stream.response.head as ResponseHead;
+    forwarding?.onHead(head);
     const { status } = head;
     const headers = pickHeaders(head.fields);
     if (!isSuccess(status)) return { status, headers, body: undefined, respondedAt };
@@ -136,7 +150,7 @@ function clientOver(stream: ExchangeStream, socket: Socket, url: URL): Client {
 async function respond(
   client: Client,
   url: URL,
-  { headers, headerTimeout }: ExchangeOptions,
+  { headers, headerTimeout, forwarding }: ExchangeOptions,
 ): Promise<Dispatcher.ResponseData> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -149,7 +163,7 @@ async function respond(
     const responding = client.request({
       method: 'GET',
       // `pathname` and `search` would lose the `?` of an empty query.
-      path: url.href.slice(url.origin.length),
+      path: forwarding === undefined ? url.href.slice(url.origin.length) : url.href,
       headers,
       highWaterMark: NEVER_PAUSED,
     });
@@ -279,10 +293,53 @@ export class ExchangeStream extends Duplex {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Bytes that are first reserved for a head. Most heads are shorter. */
 const FIRST_HEAD_BYTES = 8192;
 
-const NOTHING = Buffer.alloc(0);
+/** Collects the first bytes of an answer until the head of the final response is complete. */
+export class IncomingHead {
+  readonly #heads: ResponseHeads;
+  #pending = NOTHING;
+  #pendingBytes = 0;
+
+  /** @param fields names of the wanted header fields, in lower case */
+  constructor(fields: readonly string[]) {
+    this.#heads = new ResponseHeads(fields);
+  }
+
+  /**
+   * Takes the next bytes; returns the head and the bytes after it, once the head is complete. No
+   * byte is examined often, however small the pieces are.
+   *
+   * @throws FetchFailure `protocol-error` for what is not HTTP, or has no final response
+   */
+  take(piece: Buffer): { readonly head: ResponseHead; readonly rest: Buffer } | undefined {
+    this.#keep(piece);
+    const bytes = this.#pending.subarray(0, this.#pendingBytes);
+    const head = this.#heads.find(bytes, false);
+    if (head === undefined) return undefined;
+    if (typeof head === 'string') throw new FetchFailure('protocol-error', head);
+    if (head.status < 200) {
+      throw new FetchFailure('protocol-error', `unexpected interim status ${head.status}`);
+    }
+    this.#pending = NOTHING;
+    return { head, rest: bytes.subarray(head.end) };
+  }
+
+  #keep(piece: Buffer): void {
+    const length = this.#pendingBytes + piece.length;
+    if (length > this.#pending.length) {
+      const larger = Buffer.allocUnsafe(Math.max(FIRST_HEAD_BYTES, length * 2));
+      this.#pending.copy(larger, 0, 0, this.#pendingBytes);
+      this.#pending = larger;
+    }
+    piece.copy(this.#pending, this.#pendingBytes);
+    this.#pendingBytes = length;
+  }
+}
+
 const CRLF = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 /** What undici refuses in place of a chunk, once it has read what comes before. */
@@ -300,10 +357,7 @@ const WITHOUT_LENGTH: readonly number[] = [204, 304];
  * Only the body of a successful response is passed on.
  */
 export class StrictResponse {
-  readonly #heads: ResponseHeads;
-  /** The first bytes of the answer, until its head is complete. */
-  #pending = NOTHING;
-  #pendingBytes = 0;
+  readonly #incoming: IncomingHead;
   #head: ResponseHead | undefined;
   #framing: Framing = 0;
   /** Bytes that are missing from a body of a known length. */
@@ -312,7 +366,7 @@ export class StrictResponse {
 
   /** @param fields names of the wanted header fields, in lower case */
   constructor(fields: readonly string[]) {
-    this.#heads = new ResponseHeads(fields);
+    this.#incoming = new IncomingHead(fields);
   }
 
   /** The head of the final response, once it is complete. */
@@ -326,37 +380,18 @@ export class StrictResponse {
   }
 
   /**
-   * Takes the next bytes from the server; returns those for undici. No byte is examined often,
-   * however small the pieces are.
+   * Takes the next bytes from the server; returns those for undici.
    *
    * @throws FetchFailure `protocol-error` for what is not HTTP, has two readings, or an unknown
    *   framing
    */
   take(piece: Buffer): Buffer {
     if (this.#head !== undefined) return this.#bodyOf(piece);
-    this.#keep(piece);
-    const bytes = this.#pending.subarray(0, this.#pendingBytes);
-    const head = this.#heads.find(bytes, false);
-    if (head === undefined) return NOTHING;
-    if (typeof head === 'string') throw new FetchFailure('protocol-error', head);
-    if (head.status < 200) {
-      throw new FetchFailure('protocol-error', `unexpected interim status ${head.status}`);
-    }
-    this.#head = head;
-    this.#pending = NOTHING;
-    const begin = Buffer.from(this.#begin(head), 'latin1');
-    return Buffer.concat([begin, this.#bodyOf(bytes.subarray(head.end))]);
-  }
-
-  #keep(piece: Buffer): void {
-    const length = this.#pendingBytes + piece.length;
-    if (length > this.#pending.length) {
-      const larger = Buffer.allocUnsafe(Math.max(FIRST_HEAD_BYTES, length * 2));
-      this.#pending.copy(larger, 0, 0, this.#pendingBytes);
-      this.#pending = larger;
-    }
-    piece.copy(this.#pending, this.#pendingBytes);
-    this.#pendingBytes = length;
+    const found = this.#incoming.take(piece);
+    if (found === undefined) return NOTHING;
+    this.#head = found.head;
+    const begin = Buffer.from(this.#begin(found.head), 'latin1');
+    return Buffer.concat([begin, this.#bodyOf(found.rest)]);
   }
 
   /** The head for undici. */

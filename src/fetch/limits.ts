@@ -1,6 +1,6 @@
 import { DELETE, SPACE } from '../base/ascii.js';
 import { isDigit, isLetter } from '../base/characters.js';
-import { FOLLOWED_REDIRECTS } from '../http/url.js';
+import { FOLLOWED_REDIRECTS, parseUrl } from '../http/url.js';
 import { DAY, MAX_BYTES, MIN_BYTES, type Profile } from '../protocol/verdict.js';
 
 /*
@@ -83,4 +83,22 @@ export function userAgentFault(text: string): string | undefined {
 /** A code point as Unicode writes it: `U+000A`. */
 function nameOf(code: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** How a proxy is written. */
+export const PROXY_EXAMPLE = 'such as http://proxy.example:3128';
+
+/**
+ * Reads the URL of a proxy, `http://NAME:PASSWORD@HOST:PORT`; without a scheme it is http. Returns
+ * a string if the text is none, with the reason. The reason never holds the text, which may hold a
+ * password.
+ */
+export function parseProxyUrl(text: string): URL | string {
+  const url = parseUrl(text.includes('://') ? text : `http://${text}`);
+  if (url === undefined || url.hostname === '') return 'it is not a URL';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return 'only http and https proxies are supported';
+  }
+  const isBare = url.pathname === '/' && url.search === '' && url.hash === '';
+  return isBare ? url : 'it has more than a host and a port';
 }

@@ -10,6 +10,7 @@ import {
   type Profile,
 } from '../protocol/verdict.js';
 import { maxBytesRange, RANGES, type Range, userAgentFault } from './limits.js';
+import type { ProxySettings } from './proxy.js';
 import { type Resolve, systemResolver } from './resolver.js';
 
 /** Options for fetching robots.txt files. Times are in milliseconds; `RANGES` has the defaults. */
@@ -42,6 +43,8 @@ export interface FetchOptions {
   readonly pause?: number | undefined;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: SecureContextOptions['ca'] | undefined;
+  /** The proxies of the run. Default: none. */
+  readonly proxies?: ProxySettings | undefined;
   /** Finds the addresses of hosts. Default `systemResolver`. */
   readonly resolve?: Resolve | undefined;
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
@@ -50,9 +53,11 @@ export interface FetchOptions {
 
 type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
 
-/** Options with all defaults filled in. Only `ca` and `on429` have none. */
-export type ResolvedFetchOptions = Complete<Omit<FetchOptions, 'ca' | 'on429'>> &
-  Pick<FetchOptions, 'ca' | 'on429'>;
+/** The options without a default. */
+type Bare = 'ca' | 'on429' | 'proxies';
+
+/** Options with all defaults filled in, where there are some. */
+export type ResolvedFetchOptions = Complete<Omit<FetchOptions, Bare>> & Pick<FetchOptions, Bare>;
 
 /**
  * Fills in the defaults of missing options.
@@ -77,6 +82,7 @@ export function resolveFetchOptions(options: FetchOptions): ResolvedFetchOptions
     perAddress: number('perAddress'),
     pause: number('pause'),
     ca: options.ca,
+    proxies: options.proxies,
     resolve: options.resolve ?? systemResolver(allowPrivate),
     now: options.now ?? Date.now,
   };

@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { devNull } from 'node:os';
 import { addressRefusal } from '../base/addresses.js';
 import { errorCode, errorText } from '../files/system-error.js';
+import { withoutFinalDot } from '../protocol/authority.js';
 import { FetchFailure, isExhaustion, localFault, NO_NAME_SERVER } from './answer.js';
 
 /** An address of a host. */
@@ -189,6 +190,23 @@ export async function permittedAddresses(
   const first = found[0];
   if (permitted.length === 0 && first !== undefined) throw refusal(host, first.address);
   return permitted.slice(0, MAX_ADDRESSES);
+}
+
+/**
+ * Refuses a host whose address is known without a name server, unless private addresses are
+ * allowed: a private address, or `localhost`. The addresses of other names are looked up by the
+ * proxy to which they go, and only the proxy can check them.
+ *
+ * @param host as for `permittedAddresses`
+ * @throws FetchFailure `address-refused`
+ */
+export function refusePrivateHost(host: string, allowPrivate: boolean): void {
+  if (allowPrivate) return;
+  const name = withoutFinalDot(host.toLowerCase());
+  const isLocal = name === 'localhost' || name.endsWith('.localhost');
+  const address = isLocal ? '127.0.0.1' : host;
+  if (isIP(address) === 0 || addressRefusal(address) === undefined) return;
+  throw refusal(host, address);
 }
 
 /** The failure that tells why an address of a host is refused. */

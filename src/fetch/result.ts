@@ -31,7 +31,7 @@ export type FetchErrorCode =
 interface FetchError {
   readonly code: FetchErrorCode;
   readonly message: string;
-  /** The system's code; only for `local-fault`. */
+  /** The system's code, or one of a proxy such as `PROXY_FAILED`; only for `local-fault`. */
   readonly systemCode?: string | undefined;
 }
 

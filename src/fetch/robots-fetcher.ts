@@ -17,6 +17,7 @@ import {
   type ResolvedFetchOptions,
   resolveFetchOptions,
 } from './options.js';
+import { type HttpProxy, proxyFor } from './proxy.js';
 import type {
   FetchAuthority,
   FetchErrorCode,
@@ -194,7 +195,8 @@ export class RobotsFetcher implements Fetcher {
     const takeAddress = (address: string) =>
       this.#turn(this.#addresses, addressKey(address), waitForTurn);
     try {
-      if (url.protocol !== 'ftp:') return await this.#get(url, stored, takeAddress, signal);
+      const proxy = proxyFor(url, this.#options.proxies);
+      if (url.protocol !== 'ftp:') return await this.#get(url, stored, proxy, takeAddress, signal);
       const options = { ...this.#options, replyTimeout: headerTimeout };
       return await transfer(url, options, takeAddress, signal);
     } finally {
@@ -205,6 +207,7 @@ export class RobotsFetcher implements Fetcher {
   async #get(
     url: URL,
     stored: StoredCopy | undefined,
+    proxy: HttpProxy | undefined,
     takeAddress: TakeAddress,
     signal: AbortSignal,
   ): Promise<Answer> {
@@ -215,8 +218,13 @@ export class RobotsFetcher implements Fetcher {
     };
     if (isValidator(stored?.etag)) headers['if-none-match'] = stored.etag;
     if (isValidator(stored?.lastModified)) headers['if-modified-since'] = stored.lastModified;
-    const socket = await openConnection(url, this.#options, takeAddress, signal);
-    return exchange(socket, url, { ...this.#options, headers }, signal);
+    const options = { ...this.#options, headers };
+    if (proxy !== undefined) {
+      const socket = await proxy.open(url, options, signal);
+      return proxy.exchange(socket, url, options, signal);
+    }
+    const socket = await openConnection(url, options, takeAddress, signal);
+    return exchange(socket, url, options, signal);
   }
 
   /** Takes a turn: at once if one is free, otherwise after a wait. */

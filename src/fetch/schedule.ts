@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FetchState } from '../sources/fetch-state.js';
-import { FetchFailure } from './answer.js';
+import { FetchFailure, isRefusal } from './answer.js';
 import { RANGES } from './limits.js';
 import type { FetchAuthority, Fetcher, FetchResult, Permit } from './result.js';
 import { type Store, StoreFault } from './store.js';
@@ -466,7 +466,8 @@ export function isWorthRetrying({ accessResult, error }: FetchResult): boolean {
   const isFinal =
     error?.code === 'address-refused' ||
     error?.code === 'aborted' ||
-    error?.code === 'host-crowded';
+    error?.code === 'host-crowded' ||
+    isRefusal(error?.systemCode);
   return accessResult === 'unreachable' && !isFinal;
 }
 

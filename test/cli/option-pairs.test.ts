@@ -57,6 +57,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--per-address': '1',
   '--policy-token': 'train=NoTrain',
   '--profile': 'google',
+  '--proxy': 'env',
   '--report': 'out.json',
   '--date-column': 'day',
   '--robots-column': 'other',

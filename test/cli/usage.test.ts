@@ -230,6 +230,22 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['--table t --concurrency 3', '--concurrency has no effect without --fetch. Leave it out'],
     ['--robots-dir robots --allow-private', '--allow-private has no effect', '--fetch'],
     ['--robots-dir robots --ca x.pem', '--ca has no effect without --fetch. Add --fetch'],
+    ['--robots-dir robots --proxy env', '--proxy has no effect without --fetch. Add --fetch'],
+    [
+      'fetch --robots-dir a --proxy socks5://p',
+      '--proxy: only http and https proxies',
+      'env, or none',
+    ],
+    ['fetch --robots-dir a --proxy http://p --proxy env', '--proxy was given twice'],
+    [
+      'fetch --robots-dir a --proxy-forward urls.txt',
+      '--proxy-forward has no effect',
+      'Add --proxy',
+    ],
+    [
+      'fetch --robots-dir a --proxy p:1 --per-address 2 urls.txt',
+      '--per-address has no effect with --proxy',
+    ],
     ['--robots-dir robots --verdict-field line', '--verdict-field line is a member'],
     ['--robots-dir robots --verdict-field input', '--verdict-field input is a member'],
     ['--table t --table u', "'--table <file>'", 'It was already given as t.'],

@@ -57,6 +57,55 @@ export class Loopback {
     return this.#listen(server, 'https', '127.0.0.1');
   }
 
+  /**
+   * A proxy. It looks up no names: each host is a server of this machine, at the port that the URL
+   * names.
+   *
+   * @param refuse writes the answer to CONNECT or a request, and returns true, in place of the host
+   */
+  async proxy(
+    refuse: (request: http.IncomingMessage, answer: (bytes: string) => void) => boolean = () =>
+      false,
+    scheme: 'http' | 'https' = 'http',
+  ): Promise<Listening & { readonly requests: string[]; readonly authorizations: unknown[] }> {
+    const server =
+      scheme === 'http' ? http.createServer() : https.createServer({ key, cert: certificate });
+    const requests: string[] = [];
+    const authorizations: unknown[] = [];
+    const note = (request: http.IncomingMessage) => {
+      requests.push(`${request.method} ${request.url}`);
+      authorizations.push(request.headers['proxy-authorization']);
+    };
+    server.on('connect', (request: http.IncomingMessage, socket: Socket) => {
+      note(request);
+      socket.on('error', () => undefined);
+      if (refuse(request, (bytes) => socket.end(bytes))) return;
+      const port = Number(request.url?.slice(request.url.lastIndexOf(':') + 1));
+      const host = net.connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        host.pipe(socket).pipe(host);
+      });
+      host.on('error', () => socket.destroy());
+      host.on('close', () => socket.destroy());
+      socket.on('close', () => host.destroy());
+    });
+    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      note(request);
+      if (refuse(request, (bytes) => response.socket?.end(bytes))) return;
+      const { port, pathname } = new URL(request.url ?? '');
+      const { 'proxy-authorization': _, ...headers } = request.headers;
+      http.get({ host: '127.0.0.1', port, path: pathname, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+        answer.on('error', () => response.destroy());
+      });
+    });
+    return Object.assign(await this.#listen(server, scheme, '127.0.0.1'), {
+      requests,
+      authorizations,
+    });
+  }
+
   /** A server of plain bytes. */
   async raw(onConnection: (socket: Socket) => void): Promise<Listening> {
     const server = net.createServer((socket) => {

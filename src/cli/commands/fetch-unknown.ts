@@ -11,7 +11,7 @@ import { formatAuthority } from '../../protocol/authority.js';
 import { Diagnostics, interruptible, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { readingOf } from './compile-caches.js';
-import { type FetchRunParts, fetchAll, readAuthorities } from './fetch.js';
+import { type FetchRunParts, fetchAll, proxiesOf, readAuthorities } from './fetch.js';
 import { filter } from './filter.js';
 import { checkFilterUsage } from './filter-usage.js';
 import { namedInputs } from './inputs.js';
@@ -38,6 +38,7 @@ export async function fetchAndFilter(
     );
   }
   const certificates = await trustedCertificates(options.ca);
+  const proxies = proxiesOf(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const named = await namedInputs(files);
   const paths = named.map(({ path }) => path);
@@ -48,7 +49,7 @@ export async function fetchAndFilter(
   const discard = () => inputs.discard();
   process.on('exit', discard);
   try {
-    const parts = { certificates, diagnostics, version };
+    const parts = { certificates, proxies, diagnostics, version };
     const read = await fetchUnknown(inputs, directory, options, parts);
     if (typeof read === 'number') return read;
     inputs.refuseTruncated();
@@ -69,7 +70,7 @@ async function fetchUnknown(
   inputs: RereadableInputs,
   directory: string,
   options: FilterOptions,
-  parts: Pick<FetchRunParts, 'certificates' | 'diagnostics' | 'version'>,
+  parts: Pick<FetchRunParts, 'certificates' | 'proxies' | 'diagnostics' | 'version'>,
 ): Promise<readonly string[] | number> {
   const { diagnostics } = parts;
   return interruptible(async (interruption) => {

@@ -6,6 +6,13 @@ import { Authorities } from '../../fetch/authorities.js';
 import { trustedCertificates } from '../../fetch/certificates.js';
 import { maxBytesRange, RANGES } from '../../fetch/limits.js';
 import { lockStore } from '../../fetch/lock.js';
+import {
+  environmentProxies,
+  exemptionVariable,
+  type ProxySettings,
+  proxyVariables,
+  singleProxy,
+} from '../../fetch/proxy.js';
 import type { FetchAuthority } from '../../fetch/result.js';
 import { RobotsFetcher } from '../../fetch/robots-fetcher.js';
 import { type FetchDone, Schedule, type Unkept } from '../../fetch/schedule.js';
@@ -24,7 +31,7 @@ import {
   usageError,
   writeOutput,
 } from '../console.js';
-import type { FetchingOptions, InputOptions } from '../options.js';
+import { type FetchingOptions, type InputOptions, PROXY_WORDS } from '../options.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
 import {
   checkUrlField,
@@ -68,6 +75,7 @@ export async function fetchCommand(
   const { stale = false } = options;
   const directory = checkedDirectory(files, options);
   const certificates = await trustedCertificates(options.ca);
+  const proxies = proxiesOf(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   return interruptible(async (interruption) => {
     let report: ReplacementFile | undefined;
@@ -84,7 +92,7 @@ export async function fetchCommand(
         return interruption.exitCode;
       }
       const total = 'size' in authorities ? authorities.size : authorities.length;
-      const parts = { options, directory, certificates, version, report, diagnostics };
+      const parts = { options, directory, certificates, proxies, version, report, diagnostics };
       await fetchAll(authorities, total, { ...parts, interruption });
       // After a signal too, because the report tells what was done.
       await report?.commit(false);
@@ -152,6 +160,8 @@ export interface FetchRunParts {
   readonly directory: string;
   /** All certificates that are trusted; `undefined` for those of Node. */
   readonly certificates: readonly string[] | undefined;
+  /** The proxies; `undefined` for none. */
+  readonly proxies: ProxySettings | undefined;
   readonly version: string;
   readonly report?: ReplacementFile | undefined;
   readonly diagnostics: Diagnostics;
@@ -172,6 +182,7 @@ export async function fetchAll(
   const { options, directory, report, diagnostics, interruption } = parts;
   const start = performance.now();
   const tally = new FetchTally();
+  noteProxies(options, diagnostics);
   const { maxAge, concurrency, retries = RANGES.retries.standard } = options;
   const maxBytes = options.maxRobotsBytes ?? maxBytesRange(options.profile).standard;
   const fetcher = openFetcher(parts, maxBytes);
@@ -236,7 +247,7 @@ function milliseconds(seconds: number | undefined): number | undefined {
 }
 
 function openFetcher(
-  { options, version, certificates }: FetchRunParts,
+  { options, version, certificates, proxies }: FetchRunParts,
   maxBytes: number,
 ): RobotsFetcher {
   return new RobotsFetcher({
@@ -253,7 +264,54 @@ function openFetcher(
     pause: milliseconds(options.pause),
     perAddress: options.perAddress,
     ca: certificates === undefined ? undefined : [...certificates],
+    proxies,
   });
+}
+
+/**
+ * The proxies of `--proxy`; `undefined` for none. Call it before any work, so that a wrong value
+ * costs none.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function proxiesOf({
+  proxy = 'none',
+  proxyForward = false,
+  perAddress,
+}: FetchingOptions): ProxySettings | undefined {
+  if (proxy === 'none') {
+    if (!proxyForward) return undefined;
+    throw usageError('--proxy-forward has no effect without a proxy. Add --proxy, or leave it out');
+  }
+  if (proxy === 'env') return environmentProxies(process.env, proxyForward);
+  if (perAddress !== undefined) {
+    throw usageError(
+      '--per-address has no effect with --proxy and a URL, because the proxy opens all connections to hosts. Leave it out',
+    );
+  }
+  return singleProxy(proxy, proxyForward);
+}
+
+/** Tells which proxies of the environment are not used, and what to type. */
+function noteProxies({ proxy }: Partial<FetchOptions>, diagnostics: Diagnostics): void {
+  const names = proxyVariables(process.env).map(({ name }) => name);
+  const isSet = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} set`;
+  if (proxy === undefined && names.length > 0) {
+    diagnostics.note(
+      `${isSet}, but fetch goes through no proxy. To use the proxy, add --proxy env; to leave this line out, --proxy none`,
+    );
+  }
+  if (proxy === 'env' && names.length === 0) {
+    diagnostics.note(
+      '--proxy env has no effect: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY are not set',
+    );
+  }
+  const exempt = exemptionVariable(process.env);
+  if (proxy !== undefined && !PROXY_WORDS.includes(proxy) && exempt !== undefined) {
+    diagnostics.note(
+      `${exempt.name} is set, but all hosts are asked through ${proxy}. To ask those of ${exempt.name} without it, use --proxy env`,
+    );
+  }
 }
 
 function showProgress(

@@ -198,6 +198,8 @@ function checkFetchOptions(options: SourceOptions): void {
     ['--pause', options.pause],
     ['--allow-private', options.allowPrivate],
     ['--ca', options.ca],
+    ['--proxy', options.proxy],
+    ['--proxy-forward', options.proxyForward],
   ]);
   if (idle === undefined) return;
   const remedy = options.table === undefined ? 'Add --fetch, or leave it out' : 'Leave it out';

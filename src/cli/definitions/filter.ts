@@ -76,7 +76,7 @@ export const filterDefinition: CommandDefinition = {
       '--fetch',
       'Fetch the robots.txt of unknown hosts first.',
       'The files go into the first --robots-dir. The input is read twice; a pipe is copied to a temporary file.',
-      'Options of fetch apply with --fetch: see robots-filter fetch --help. These are --user-agent, --concurrency, --per-address, --pause, --allow-private and --ca.',
+      'Options of fetch apply with --fetch: see robots-filter fetch --help. These are --user-agent, --concurrency, --per-address, --pause, --allow-private, --ca, --proxy and --proxy-forward.',
       "    robots-filter --fetch --robots-dir robots/ --user-agent 'MyBot/1.0' -a MyBot urls.txt",
     ),
     ...shared.fetching().map((option) => option.hideHelp()),

@@ -140,9 +140,37 @@ const NEEDS = {
 function remedy(file: ParquetFile, option: string, needed: Needed = 'text'): string {
   const { isReadable, noun } = NEEDS[needed];
   const names = file.footer.leaves.filter(isReadable).map(({ path }) => formatFieldPath(path));
-  if (names.length === 0) return `No column holds ${noun}.`;
+  const lists = option === '--url-field' ? unnesting(file) : '';
+  if (names.length === 0) return `No column holds ${noun}.${lists}`;
   const rest = names.length > LISTED ? `, and ${names.length - LISTED} more` : '';
-  return `Columns of ${noun}: ${names.slice(0, LISTED).join(', ')}${rest}. Use ${option} NAME.`;
+  const listed = names.slice(0, LISTED).join(', ');
+  return `Columns of ${noun}: ${listed}${rest}. Use ${option} NAME.${lists}`;
+}
+
+/** Names of the groups between a list and its elements. */
+const LIST_GROUPS: readonly string[] = ['list', 'bag'];
+
+/** How the first list of texts becomes rows, as a sentence after a space; empty without a list. */
+function unnesting({ footer, name }: ParquetFile): string {
+  const list = footer.leaves.find(
+    ({ path, maxRepetition, ...leaf }) =>
+      maxRepetition === 1 &&
+      isText({ ...leaf, path, maxRepetition: 0 }) &&
+      LIST_GROUPS.includes(path.at(-2) ?? ''),
+  );
+  if (list === undefined) return '';
+  const path = list.path.slice(0, -2);
+  const column = path.every(isWord) ? path.join('.') : 'NAME';
+  const file = isWord(name) ? name : 'FILE';
+  const query = `COPY (SELECT unnest(${column}) AS url FROM '${file}') TO 'urls.parquet'`;
+  return ` Column ${JSON.stringify(path.join('.'))} holds lists of text. If they are URLs, make each a row: duckdb -c "${query}"; then name urls.parquet.`;
+}
+
+/** What neither a shell nor SQL interprets within quotes. */
+const WORD = 'abcdefghijklmnopqrstuvwxyz0123456789_./-';
+
+function isWord(text: string): boolean {
+  return [...text.toLowerCase()].every((character) => WORD.includes(character));
 }
 
 function refusal({ name }: ParquetFile, reason: string): RobotsFilterError {

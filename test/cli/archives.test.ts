@@ -174,10 +174,12 @@ describe('captures of WARC files', () => {
       'a.txt': 'gzip',
       a: 'zstd',
     };
-    const refused = async (name: string, where: string, ...args: string[]): Promise<void> => {
+    /** @param where says how the file is compressed; `undefined` for an input of URLs */
+    const refused = async (name: string, where: string | undefined, ...args: string[]) => {
       const { code, text, stderr } = await place.run(args, 'https://a.example/x\n');
       expect([args, code, text]).toEqual([args, 2, '']);
-      expect(stderr).toContain(`${name}: is an ARC file${where}; `);
+      const end = where === undefined ? ', not one URL per line. ' : `${where}; `;
+      expect(stderr).toContain(`${name}: is an ARC file${end}`);
       expect(stderr).toContain('Convert it to WARC: warcio recompress FILE.arc.gz FILE.warc.gz. ');
     };
     place.write('hosts/b.example', 'Disallow: /');
@@ -185,12 +187,12 @@ describe('captures of WARC files', () => {
       place.write(name, stored[form]);
       const where = form === 'plain' ? '' : ` in ${form} data`;
       await refused(name, where, '--robots-dir', name);
-      if (name === 'a') await refused(name, where, '--robots-dir', 'hosts', name);
+      if (name === 'a') await refused(name, undefined, '--robots-dir', 'hosts', name);
       if (!name.startsWith('a.')) continue;
       await refused(name, where, 'lint', name);
       if (!name.includes('ndjson')) await refused(name, where, 'captures', name);
     }
-    await refused('a.arc', '', '--robots-dir', 'hosts', 'a.arc');
+    await refused('a.arc', undefined, '--robots-dir', 'hosts', 'a.arc');
     await refused('a.arc.gz', ' in gzip data', 'check', 'a.arc.gz', 'bot', '/');
     await refused('a.arc.gz', ' in gzip data', 'records', 'a.arc.gz');
     await refused('a.arc', '', 'audit', '--robots-dir', 'a.arc');

@@ -363,6 +363,11 @@ export async function readAuthorities(
     `${formatCount(records, 'record')} of ${formatCount(authorities.size, 'authority', 'authorities')}` +
       (invalid === 0 ? '' : `; ${formatCount(invalid, 'record')} without a usable URL`),
   );
+  if (records > 0 && invalid === records) {
+    diagnostics.note(
+      "warning: no record has a URL, so there is nothing to fetch. If they are hosts, add a scheme: sed 's,^,https://,' FILE | robots-filter fetch … If the URL is in a member or column, use --url-field NAME",
+    );
+  }
   return authorities;
 }
 

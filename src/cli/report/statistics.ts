@@ -1,7 +1,9 @@
 /** What is said of a run of the filter: progress, statistics, and why it decided nothing. */
 
+import { formatFieldPath } from '../../base/arguments.js';
 import { printableJson } from '../../base/control-characters.js';
 import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
+import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { Tally } from '../../pipeline/counts.js';
 import { placeOfUrls, type SampledInput, WHOLE_LINE } from '../../pipeline/input/url-places.js';
 import {
@@ -510,6 +512,7 @@ function causeOfInvalid(
   reasons: Readonly<Record<Reason, number>>,
   { urlField, timeField, isText, sample }: Circumstances,
 ): string {
+  if (sample?.document !== undefined) return `The input ${sample.document}`;
   // A record without a time has a fine URL.
   const hasUrls = reasons['no-time'] > reasons['no-url'] + reasons['invalid-url'];
   const isElsewhere = sample === undefined || hasUrls ? undefined : elsewhere(sample, urlField);
@@ -532,7 +535,7 @@ function causeOfInvalid(
     ],
     [
       reasons['no-object'] + reasons['no-json'],
-      'They are not JSON objects, one per line. Use --input text or --input json',
+      'They are not JSON objects, one per line. Leave --input out, or use --input text or --input json',
     ],
     [
       reasons['no-time'],
@@ -546,15 +549,36 @@ function causeOfInvalid(
 
 /** Where the URLs are, if they are elsewhere than was looked. */
 function elsewhere(sample: SampledInput, urlField: string): string | undefined {
-  const { unit, otherFormat } = sample;
-  if (unit === undefined) {
-    return otherFormat === undefined
-      ? undefined
-      : `Their lines are ${otherFormat === 'ndjson' ? 'JSON objects' : 'rows'}. Use --input ${otherFormat}, or leave --input out`;
+  const { unit, otherFormat, lists } = sample;
+  if (otherFormat !== undefined) {
+    return `Their lines are ${LINES[otherFormat]}. Use --input ${otherFormat}, or leave --input out`;
   }
+  if (unit === undefined) return undefined;
   const place = placeOfUrls(sample);
-  if (place === undefined || place === urlField) return undefined;
-  return `The ${unit} "${place}" holds URLs. Use --url-field ${shellWord(place)}`;
+  if (place === urlField) return undefined;
+  if (place !== undefined) {
+    return `The ${unit} "${place}" holds URLs. Use --url-field ${shellWord(place)}`;
+  }
+  const [list] = lists;
+  return list && `The member "${formatFieldPath(list)}" holds lists of URLs. ${eachOf(list)}`;
+}
+
+/** What the lines of an input are, by its format. */
+const LINES: Readonly<Record<RecordFormat, string>> = {
+  text: 'URLs or other text, and no objects',
+  ndjson: 'JSON objects',
+  json: 'parts of JSON',
+  csv: 'rows',
+  tsv: 'rows',
+  cdxj: 'those of an index: key, time and JSON object',
+  parquet: 'bytes of Parquet',
+};
+
+/** The command that makes a list of the URLs in a member of each object. */
+function eachOf(path: readonly string[]): string {
+  const isPlain = path.every((key) => shellWord(key) === key);
+  const place = isPlain ? path.map((key) => `['${key}']`).join('') : "['NAME']";
+  return `Cut them out: cat FILE | python3 -c "import json, sys; [print(url) for line in sys.stdin for url in json.loads(line)${place}]" | robots-filter …`;
 }
 
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789_-.';

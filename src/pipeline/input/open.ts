@@ -39,6 +39,7 @@ import {
   startOfContent,
   streamSource,
 } from './raw-input.js';
+import { describeUrlDocument } from './url-documents.js';
 
 export interface OpenInputOptions {
   /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
@@ -190,8 +191,9 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   };
   const isTold = column !== undefined || header !== undefined;
   const rows: NamedRows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
+  const document = asked === 'auto' ? describeUrlDocument(head, compression?.name) : undefined;
   // The name may imply rows although the bytes show another format.
-  const refusal = describeRefusal(recognition, rows.format ?? asked) ?? rows.refusal;
+  const refusal = document ?? describeRefusal(recognition, rows.format ?? asked) ?? rows.refusal;
   if (refusal !== undefined) throw new RobotsFilterError('input', `${name}: ${refusal}`);
 
   const format = formatNamed(asked === 'auto' ? (rows.format ?? sniffFormat(head)) : asked);

@@ -1,12 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import { formatFieldPath } from '../../base/arguments.js';
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE } from '../../base/ascii.js';
-import { NOTATIONS } from '../../kernel/query-settings.js';
+import { NOTATIONS, type RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { fieldsOf } from './first-row.js';
+import { sniffFormat } from './formats.js';
 import type { OpenInput } from './open.js';
 import { byteOrderMarkBytes } from './raw-input.js';
+import { describeUrlDocument } from './url-documents.js';
 
 /*
  * Finds out, from the first records of an input, where it holds URLs: after a run that found none,
@@ -25,8 +27,12 @@ export interface SampledInput {
   /** What has a name: nothing in text. */
   readonly unit: 'member' | 'column' | undefined;
   readonly values: ReadonlyMap<string, readonly string[]>;
-  /** For text whose lines are records: the format that reads them. */
-  readonly otherFormat: 'ndjson' | 'csv' | 'tsv' | undefined;
+  /** Paths of members that hold lists with a URL, as keys. */
+  readonly lists: readonly (readonly string[])[];
+  /** The format that reads the input, if its records are not of the format in which it was read. */
+  readonly otherFormat: RecordFormat | undefined;
+  /** What the input is if it is no list at all: see `describeUrlDocument`. */
+  readonly document: string | undefined;
 }
 
 /** The values of text, which has no names. */
@@ -40,13 +46,16 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
     if (known === undefined) values.set(name, [value]);
     else if (known.length < MOST_RECORDS) known.push(value);
   };
+  const lists = new Map<string, readonly string[]>();
+  const addList = (path: readonly string[]) => lists.set(formatFieldPath(path), path);
   const { format, beginning } = input;
   let otherFormat: SampledInput['otherFormat'];
   switch (format) {
     case 'json':
     case 'ndjson':
     case 'cdxj':
-      for (const object of objectsIn(beginning)) addMembers(object, [], add);
+      for (const object of objectsIn(beginning)) addMembers(object, [], add, addList);
+      otherFormat = formatBeside(format, beginning);
       break;
     case 'csv':
     case 'tsv':
@@ -70,7 +79,17 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       : format.endsWith('json') || format === 'cdxj'
         ? 'member'
         : 'column';
-  return { unit, values, otherFormat };
+  const document = describeUrlDocument(beginning);
+  return { unit, values, lists: [...lists.values()], otherFormat, document };
+}
+
+/** The format in which `--input auto` reads an input, if that is another one. */
+function formatBeside(format: RecordFormat, beginning: Buffer): RecordFormat | undefined {
+  const sniffed = sniffFormat(beginning);
+  const found =
+    sniffed === 'text' ? (rowsFormat(beginning, true, 'text')?.format ?? 'text') : sniffed;
+  // JSON is read whether its objects have lines of their own or not.
+  return found === format || (found === 'ndjson' && format === 'json') ? undefined : found;
 }
 
 /** The name of the member or column with most URLs, if most of its values are URLs. */
@@ -119,16 +138,27 @@ function endOfObject(head: Buffer, start: number): number | undefined {
   return undefined;
 }
 
-/** Adds the strings of an object, by their paths as --url-field takes them. */
+/**
+ * Adds the strings of an object, by their paths as --url-field takes them.
+ *
+ * @param addList called for each list that holds a URL
+ */
 function addMembers(
   value: unknown,
   path: readonly string[],
   add: (name: string, value: string) => void,
+  addList: (path: readonly string[]) => void = () => {},
 ): void {
   if (typeof value === 'string' && path.length > 0) add(formatFieldPath(path), value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    if (value.some((each) => typeof each === 'string' && isUrl(each))) addList(path);
+    return;
+  }
   if (path.length === MOST_DEPTH) return;
-  for (const [key, member] of Object.entries(value)) addMembers(member, [...path, key], add);
+  for (const [key, member] of Object.entries(value)) {
+    addMembers(member, [...path, key], add, addList);
+  }
 }
 
 /** Adds the fields of the first rows, by the names in the header or else by their numbers. */

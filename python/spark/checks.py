@@ -222,12 +222,21 @@ class Checks:
             with Table.open(table) as opened:
                 one = opened.verdict("https://h1.example/1/", "*", at=date(2024, 1, 1)).verdict
             assert {row.verdict for row in judged.collect()} == {one}
+            # Years later the newest robots.txt is more than a day old.
+            late = day.withColumn("day", F.lit(date(2030, 1, 1)))
+            asked: dict[str, Any] = {"agents": "*", "time": "day", "explain": True}
+            old = filter_urls(late, table=table, max_age=1, **asked).distinct().collect()
+            assert [(row.verdict, row.reason) for row in old] == [
+                ("unknown", "no-recent-capture")
+            ], old
         finally:
             self.spark.conf.set("spark.sql.session.timeZone", zone)
         for text, wrong in {
             "has no histories. Compile it with history=True": {"table": self.table},
             "no column when. Name the column of the times: time=": {"time": "when"},
             "the column b is of type boolean": {"time": "b"},
+            "max_age is 0. Pass a whole number of days": {"max_age": 0},
+            "max_age needs a time": {"max_age": 9, "time": None},
         }.items():
             try:
                 frame = df.withColumn("b", F.lit(True))

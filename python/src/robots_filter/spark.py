@@ -95,6 +95,7 @@ def filter_urls(
     policy_tokens: Mapping[str, str] | None = None,
     url: str = "url",
     time: str | None = None,
+    max_age: int | None = None,
     profile: Profile | None = None,
     explain: bool = False,
     ship: bool = False,
@@ -113,6 +114,8 @@ def filter_urls(
 
     `time` names the column with the time for which each URL is judged, if the table has histories:
     timestamps, or dates, which are their first second in UTC. A URL without a time is invalid.
+    With `time`, `max_age` is a number of days: a robots.txt that was last found longer before the
+    time counts for nothing, as in `Table.verdict`.
 
     `table` is a file that `robots-filter compile` wrote, or the directory of `compile --shards`, at
     a path that the driver and all executors share. With `ship`, Spark brings a file to each
@@ -127,7 +130,11 @@ def filter_urls(
     is damaged, incomplete or for another profile: all before a job starts.
     """
     path = _local_path("filter_urls", table)
-    question = _question(agents, explain, use, policy_tokens)
+    question = _question(agents, explain, use, policy_tokens, max_age)
+    if max_age is not None and time is None:
+        raise UsageError(
+            "max_age needs a time, from which the age is counted. Name the column: time='time'"
+        )
     asked = _asked(df, url, question, time)
     for name in df.columns:
         # Spark does not tell columns apart by case.
@@ -194,12 +201,17 @@ def register(
     return spark.udf.register(name, scalar(_judging(place, asked, None), 1, kind))
 
 
-def _question(agents: object, explain: object, use: object, policy_tokens: object) -> Question:
-    if use is None:
-        if policy_tokens is not None:
-            raise UsageError("policy_tokens has no effect without use. Pass use='train'")
-        return question_of(agents, explain=bool(explain))
-    return question_of(agents, explain=bool(explain), uses=uses_of(use, policy_tokens))
+def _question(
+    agents: object,
+    explain: object,
+    use: object,
+    policy_tokens: object,
+    max_age: object = None,
+) -> Question:
+    if use is None and policy_tokens is not None:
+        raise UsageError("policy_tokens has no effect without use. Pass use='train'")
+    uses = None if use is None else uses_of(use, policy_tokens)
+    return question_of(agents, explain=bool(explain), max_age=max_age, uses=uses)
 
 
 def _members_of(question: Question) -> list[str]:

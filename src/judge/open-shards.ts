@@ -71,9 +71,11 @@ export async function readShards(
       const file = join(dirname(name), part.file);
       const bytes = new Uint8Array(memory.buffer, table, part.bytes);
       const header = await readPart(file, part, bytes, manifest);
-      // Silence about uses must not come from a part that never had what was said.
-      if (header.signals !== (headers[0] ?? header).signals) {
-        throw foreign(file, 'only some of the parts were compiled with --signals');
+      // Silence must not come from a part that never had what was said.
+      const [first = header] = headers;
+      for (const kept of ['signals', 'records'] as const) {
+        if (header[kept] === first[kept]) continue;
+        throw foreign(file, `only some of the parts were compiled with --${kept}`);
       }
       const view = new ShardView(bytes, file, { shard, firstSlot });
       shards[shard] = { arena, table, header, view };
@@ -230,6 +232,7 @@ function sumOf(headers: readonly TableHeader[]): TableHeader {
     checksum: checksumOf(headers),
     reduced: first.reduced,
     signals: first.signals,
+    records: first.records,
     hosts: total(({ hosts }) => hosts),
     authorities: total(({ authorities }) => authorities),
     robots: total(({ robots }) => robots),

@@ -249,6 +249,7 @@ export function emptyTable(profile: Profile): TableMemory {
     checksum: 0,
     reduced: false,
     signals: false,
+    records: false,
     hosts: 0,
     authorities: 0,
     robots: 0,

@@ -58,6 +58,8 @@ export interface TableHeader {
   readonly reduced: boolean;
   /** Whether the table has what robots.txt files say about uses. */
   readonly signals: boolean;
+  /** Whether it keeps other records and dates; its files may have none. */
+  readonly records: boolean;
   readonly hosts: number;
   readonly authorities: number;
   /** Robots records: robots.txt files with distinct groups. */
@@ -216,6 +218,7 @@ export function checkHeader(
     checksum: sum,
     reduced: (flags & FLAG_REDUCED) !== 0,
     signals: (flags & FLAG_SIGNALS) !== 0,
+    records: statedRecords !== 0,
     hosts: word(HEADER_HOSTS),
     authorities: word(HEADER_AUTHORITIES),
     robots: word(HEADER_ROBOTS),

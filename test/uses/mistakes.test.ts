@@ -70,7 +70,7 @@ test('shards with and without signals are no table', async ({ place }) => {
   await place.run(`${compile} 1`);
   const joined = await place.run(`${compile} manifest --signals`);
   expect(joined.code).toBe(2);
-  expect(joined.stderr).toContain('without signals, unlike part-00000.table');
+  expect(joined.stderr).toContain('without --signals, unlike part-00000.table');
   await place.run(`${compile} 1 --signals`);
   expect((await place.run(`${compile} manifest --signals`)).code).toBe(0);
   const { text } = await place.run('--table d --use train', 'https://a.example/\n');

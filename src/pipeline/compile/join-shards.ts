@@ -50,7 +50,7 @@ export async function joinShards(
 ): Promise<ManifestPart[]> {
   const parts: ManifestPart[] = [];
   let hasHistories: boolean | undefined;
-  let hasSignals: boolean | undefined;
+  let first: TableHeader | undefined;
   const further = join(output, partName(shards));
   if (existsSync(further)) {
     const message = `${further}: there are more parts than --shards ${shards} names: name all, or remove what is no part`;
@@ -75,9 +75,10 @@ export async function joinShards(
     if (isDated !== hasHistories) {
       throw foreign(path, `${isDated ? 'with' : 'without'} histories, unlike ${partName(0)}`);
     }
-    hasSignals ??= header.signals;
-    if (header.signals !== hasSignals) {
-      throw foreign(path, `${header.signals ? 'with' : 'without'} signals, unlike ${partName(0)}`);
+    first ??= header;
+    for (const kept of ['signals', 'records'] as const) {
+      if (header[kept] === first[kept]) continue;
+      throw foreign(path, `${header[kept] ? 'with' : 'without'} --${kept}, unlike ${partName(0)}`);
     }
     const { hosts, length: bytes, checksum } = header;
     parts.push(partOf({ hosts, bytes, checksum }, shard));

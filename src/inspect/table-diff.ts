@@ -170,6 +170,16 @@ export class TableDiff {
     return audit.summaries(authority.robots, authority.accessResult).map(({ reach }) => reach);
   }
 
+  /** What a host that is only in the old or in the new table says to each agent about each use. */
+  useExtents(
+    authority: TableAuthority,
+    side: 'old' | 'new',
+  ): readonly (readonly (UseExtent | undefined)[])[] {
+    const [audit, uses] = side === 'old' ? [this.#old, this.#oldUses] : [this.#new, this.#newUses];
+    const summaries = audit.summaries(authority.robots, authority.accessResult);
+    return uses.summaries(authority, summaries).map((said) => said.map(({ extent }) => extent));
+  }
+
   #compare(old: TableAuthority, next: TableAuthority): readonly AgentChange[] {
     let changes: AgentChange[] | undefined;
     for (let agent = 0; agent < this.#agents; agent++) {

@@ -131,6 +131,8 @@ function twoSides(): Workplace {
     'old/token.example': '',
     'new/token.example': 'User-agent: NoTrain\nDisallow: /\n',
     'new/come.example': 'User-agent: *\nContent-Usage: train-ai=n\n',
+    'old/gone.example': 'User-agent: *\nContent-Signal: ai-train=yes\n',
+    'new/quiet.example': 'User-agent: *\nDisallow:\n',
     'new/found.example': 'User-agent: *\nContent-Usage: train-ai=y\n',
     'new/down.example': 'User-agent: *\nContent-Usage: train-ai=y\n',
   };
@@ -150,9 +152,13 @@ both.example,GPTBot,extent,,all,part,/q,no-rule,Disallow: /q (line 2)
 both.example,GPTBot,use,train,granted,part,/a,Content-Usage: train-ai=y (line 2),Content-Usage: /a train-ai=n (line 4)
 closed.example,GPTBot,extent,,all,part,/a,no-rule,Disallow: /a (line 2)
 come.example,GPTBot,added,,,all,,,
+come.example,GPTBot,added,train,,refused,,,
 down.example,GPTBot,extent,,none,all,/,unreachable,no-rule
 found.example,GPTBot,use,train,unstated,granted,/,no-signal,Content-Usage: train-ai=y (line 2)
+gone.example,GPTBot,removed,,all,,,,
+gone.example,GPTBot,removed,train,granted,,,,
 moved.example,GPTBot,use,train,part,part,/a,Content-Usage: /a train-ai=y (line 2),no-signal
+quiet.example,GPTBot,added,,,all,,,
 refused.example,GPTBot,use,train,unstated,refused,/,no-signal,Content-Signal: ai-train=no (line 3)
 token.example,GPTBot,use,train,unstated,refused,/,no-signal,Disallow: / (line 2)
 `;
@@ -162,13 +168,16 @@ test('diff --use prints what hosts say otherwise: from directories, and from tab
   const words = [...ASKED_WORDS, '--format', 'csv', '--exit-code'];
   const { code, text, stderr } = await place.run(['diff', 'old', 'new', ...words]);
   expect({ code, text }).toEqual({ code: 1, text: CSV });
-  const [, counts = ''] = /GPTBot: 9 hosts: (.*)/.exec(stderr) ?? [];
+  const [, counts = ''] = /GPTBot: 11 hosts: (.*)/.exec(stderr) ?? [];
   expect(counts.split(', ').sort()).toEqual([
-    '1 added',
     '1 none → all',
+    '1 removed',
     '1 train by other signals',
+    '1 train granted (removed)',
     '1 train granted → part',
+    '1 train refused (added)',
     '1 train unstated → granted',
+    '2 added',
     '2 all → part',
     '2 train unstated → refused',
   ]);

@@ -359,17 +359,22 @@ export class HostDiff {
 
   #addOnly(label: string, authority: TableAuthority, side: 'old' | 'new'): void {
     const change = side === 'new' ? 'added' : 'removed';
+    const { uses } = this.#sides;
+    const said = uses.length === 0 ? undefined : this.#diff.useExtents(authority, side);
+    const noCause = [undefined, undefined, undefined];
     this.#diff.reaches(authority, side).forEach((reach, agent) => {
       this.#tally.add(agent, change);
       const extents = side === 'new' ? [undefined, reach] : [reach, undefined];
-      this.#add(label, agent, [
-        change,
-        ...this.#useCell(),
-        ...extents,
-        undefined,
-        undefined,
-        undefined,
-      ]);
+      this.#add(label, agent, [change, ...this.#useCell(), ...extents, ...noCause]);
+      for (const [index, { name }] of uses.entries()) {
+        const extent = said?.[agent]?.[index];
+        // Most hosts say nothing about a use.
+        if (extent === undefined || extent === 'unstated') continue;
+        const answers =
+          side === 'new' ? ([undefined, extent] as const) : ([extent, undefined] as const);
+        this.#tally.add(agent, { use: name, said: answers, only: change });
+        this.#add(label, agent, [change, name, ...answers, ...noCause]);
+      }
     });
   }
 

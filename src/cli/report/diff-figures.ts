@@ -17,6 +17,8 @@ export type Difference =
 export interface UseDifference {
   readonly use: string;
   readonly said: readonly [old: UseExtent | undefined, next: UseExtent | undefined];
+  /** Present if the host has come or gone: then one side says nothing. */
+  readonly only?: 'added' | 'removed';
 }
 
 /** The rows of a diff for one agent, by what they say, in words. */
@@ -75,7 +77,8 @@ export class DiffTally {
 export function differenceText(difference: Difference): string {
   if (typeof difference === 'string') return difference === 'rules' ? 'by other rules' : difference;
   if (!isOfUse(difference)) return difference.join(ARROW);
-  const { use, said } = difference;
+  const { use, said, only } = difference;
+  if (only !== undefined) return `${use} ${said[0] ?? said[1]} (${only})`;
   if (said[0] === said[1]) return `${use} by other signals`;
   return `${use} ${said.map((each) => each ?? 'nothing').join(ARROW)}`;
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { kindOfPath } from './commands/arguments.js';
-import { compiledThenInspected, placedByHost, purposeOf } from './commands/robots-source.js';
 import { shellWords } from './console.js';
 
 /*
- * The commands take their robots.txt files and agents in different ways: some as options, some as
- * arguments. If one got them as another wants them, the command that works is composed from them.
+ * The filter, `fetch` and `shard` take lists of URLs as arguments, and robots.txt files as options;
+ * the other commands take robots.txt files as arguments. If one got them as another wants them, the
+ * command that works is composed from them.
  */
 
 type Kind = Awaited<ReturnType<typeof kindOfPath>>;
@@ -37,47 +37,29 @@ const ANY_TABLE = 'robots.table';
 /** How each command is called with what was given; `undefined` if that is not known. */
 const COMPOSE: Readonly<Record<string, (given: Given) => string | undefined>> = {
   compile: ({ sources, agents, kept }) => {
-    if (sources.length === 0 || sources.some(({ kind }) => kind !== 'cache')) return undefined;
+    if (sources.length === 0 || sources.some(({ kind }) => kind === 'robots.txt')) return undefined;
     const output = kept.some((word) => word.startsWith('-o') || word.startsWith('--output'));
     const rest = [...agentOption(agents), ...kept, ...(output ? [] : ['-o', ANY_TABLE])];
-    return shellWords(['robots-filter', 'compile', ...sourceOptions(sources), ...rest]);
+    return shellWords(['robots-filter', 'compile', ...pathsOf(sources), ...rest]);
   },
   check: checkCommand,
   lint: ({ sources, others, kept }) =>
     sources.some(({ kind }) => kind === 'table')
       ? undefined
-      : onPaths('lint', [...sources.map(({ path }) => path), ...others, ...kept], 'robots.txt'),
+      : onPaths('lint', [...pathsOf(sources), ...others, ...kept], 'robots.txt'),
   inspect: ({ sources, agents, others, kept }) => {
     const [source] = sources;
-    if (source === undefined || source.kind === 'robots.txt') return undefined;
+    if (source === undefined) return undefined;
     const rest = [...others, ...(others.length === 0 ? [] : agentOption(agents)), ...kept];
-    return source.kind === 'table'
-      ? shellWords(['robots-filter', 'inspect', source.path, ...rest])
-      : compiledThenInspected(source.path, rest);
-  },
-  audit: ({ sources, agents, kept }) => {
-    const single = sources.find(({ kind }) => kind === 'robots.txt');
-    const options = [...agentOption(agents || ANY_AGENT), ...kept];
-    if (single !== undefined && purposeOf(single.path) === 'robots.txt') {
-      return placedByHost(single.path, ['audit', ...options]);
-    }
-    // Another file is most likely a list of hosts or URLs.
-    if (single !== undefined) {
-      const isSourced = kept.some((word) => ['--robots-dir', '--table'].includes(split(word)[0]));
-      const source = isSourced ? [] : ['--robots-dir', 'robots'];
-      return shellWords(['robots-filter', 'audit', ...source, '--hosts', single.path, ...options]);
-    }
-    return sources.length === 0
-      ? undefined
-      : shellWords(['robots-filter', 'audit', ...sourceOptions(sources), ...options]);
+    return shellWords(['robots-filter', 'inspect', source.path, ...rest]);
   },
   records: ({ sources, others, kept }) => {
-    const paths = [...sources.map(({ path }) => path), ...others];
+    const paths = [...pathsOf(sources), ...others];
     const each = paths.map((path) => shellWords(['robots-filter', 'records', path, ...kept]));
     return each.length === 0 ? 'robots-filter records robots.txt' : each.join(' && ');
   },
   diff: ({ sources, others, agents, kept }) => {
-    const [old, next = 'NEW'] = [...sources.map(({ path }) => path), ...others];
+    const [old, next = 'NEW'] = [...pathsOf(sources), ...others];
     return old === undefined
       ? undefined
       : shellWords(['robots-filter', 'diff', old, next, ...agentOption(agents), ...kept]);
@@ -94,7 +76,7 @@ const COMPOSE: Readonly<Record<string, (given: Given) => string | undefined>> = 
     return shellWords(['robots-filter', 'shard', ...number, ...kept, ...lists, ...others]);
   },
   captures: ({ sources, others, kept }) =>
-    onPaths('captures', [...sources.map(({ path }) => path), ...others, ...kept], 'crawl.warc.gz'),
+    onPaths('captures', [...pathsOf(sources), ...others, ...kept], 'crawl.warc.gz'),
   agents: ({ agents, kept }) =>
     agents === '' ? undefined : shellWords(['robots-filter', 'agents', agents, ...kept]),
 };
@@ -116,38 +98,32 @@ export async function meantCommand(
   return given && compose(given);
 }
 
-/** `check` judges one robots.txt; for files by host and for tables the filter explains a URL. */
+/** A URL without a robots.txt gets that of its host. */
 function checkCommand({ sources, agents, others, kept }: Given): string | undefined {
   const isUrl = (word: string): boolean =>
     word === '-' || word.startsWith('/') || word.includes('://');
-  const [source] = sources;
-  const isByHost = source !== undefined && source.kind !== 'robots.txt';
+  const [source, ...lists] = sources;
   let file = source?.path;
   if (file === undefined && !isUrl(others[0] ?? '/')) file = others[0];
   const words = others.filter((word) => word !== file);
   const agent = agents || (words.find((word) => !isUrl(word)) ?? ANY_AGENT);
-  const rest = words.filter((word) => word !== agent);
-  const [url] = rest;
-  if (isByHost) {
-    const options = [...sourceOptions([source]), '-a', agent, '--explain'];
-    const lists = sources.filter(({ kind }) => kind === 'robots.txt').map((each) => each.path);
-    if (lists.length > 0) return shellWords(['robots-filter', ...options, ...lists]);
-    return `echo ${shellWords([url ?? 'https://example.com/'])} | ${shellWords(['robots-filter', ...options])}`;
-  }
+  const urls = words.filter((word) => word !== agent);
+  const [url] = urls;
+  const rest = ['-a', agent, ...kept, ...urls, ...lists.flatMap(({ path }) => ['--urls', path])];
   if (file === undefined && url?.includes('://') === true && URL.canParse(url)) {
-    const check = shellWords(['robots-filter', 'check', ...kept, '-', agent, ...rest]);
+    const check = shellWords(['robots-filter', 'check', '-', ...rest]);
     return `curl -s ${shellWords([new URL('/robots.txt', url).href])} | ${check}`;
   }
-  const urls = rest.length === 0 ? ['/'] : rest;
-  return shellWords(['robots-filter', 'check', ...kept, file ?? 'robots.txt', agent, ...urls]);
+  const any = urls.length + lists.length === 0 ? ['/'] : [];
+  return shellWords(['robots-filter', 'check', file ?? 'robots.txt', ...rest, ...any]);
 }
 
 function onPaths(command: string, words: readonly string[], example: string): string {
   return shellWords(['robots-filter', command, ...(words.length === 0 ? [example] : words)]);
 }
 
-function sourceOptions(sources: readonly Source[]): string[] {
-  return sources.flatMap(({ path, kind }) => [kind === 'table' ? '--table' : '--robots-dir', path]);
+function pathsOf(sources: readonly Source[]): string[] {
+  return sources.map(({ path }) => path);
 }
 
 function agentOption(agents: string): string[] {

@@ -86,8 +86,8 @@ describe('check', () => {
     }
     place.write('urls.txt', '/private/1\n');
     const { stderr } = await place.run(['check', FILE, '*', 'urls.txt']);
-    expect(stderr).toContain(`type: robots-filter check ${FILE} '*' - < urls.txt\n`);
-    const { text } = await place.shell(`$rf check ${FILE} '*' - < urls.txt`);
+    expect(stderr).toContain(`type: robots-filter check ${FILE} -a '*' --urls urls.txt\n`);
+    const { text } = await place.shell(`$rf check ${FILE} -a '*' --urls urls.txt`);
     expect(text).toContain('deny\t/private/1\t');
     // Eleven hosts without a scheme: ten are named, then all are counted.
     const bare = await place.run(['check', FILE, '*', '-'], 'a.example\n'.repeat(11));
@@ -142,15 +142,106 @@ describe('check', () => {
 
   test.each([
     [['check', 'none.txt', '*', 'http://a.example/'], 'none.txt: no such file'],
-    [
-      ['check', 'robots', '*', 'http://a.example/'],
-      "echo http://a.example/ | robots-filter --robots-dir robots -a '*' --explain",
-    ],
     [['check', 'https://a.example/robots.txt', '*', 'http://a.example/'], 'curl -s'],
     [['check', FILE, 'Foo/2', 'http://a.example/'], 'use "Foo"'],
   ])('%j: exit 2', async (args, message) => {
     const { code, text, stderr } = await workplace().run(args);
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain(message);
+  });
+});
+
+describe('check with several agents', () => {
+  const FILES = {
+    'one.txt': 'User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nDisallow: /b\n',
+    'many/a.example': 'User-agent: *\nDisallow: /a\nCrawl-delay: 3\n',
+    'many/b.example': 'User-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow: /b\n',
+    'urls.txt': '/b\n/c\n',
+  };
+
+  function here() {
+    const place = workplace();
+    for (const [name, text] of Object.entries(FILES)) place.write(name, text);
+    return place;
+  }
+
+  test('has a line for each URL and agent, however they are named', async () => {
+    const place = here();
+    const expected = [
+      'deny\tbingbot\t/a\trule\t2\tDisallow: /a\t*',
+      'allow\tGPTBot\t/a\tno-rule',
+      'allow\tbingbot\t/b\tno-rule',
+      'deny\tGPTBot\t/b\trule\t5\tDisallow: /b\tGPTBot',
+      'allow\tbingbot\t/c\tno-rule',
+      'allow\tGPTBot\t/c\tno-rule',
+      '',
+    ].join('\n');
+    for (const [args, input] of [
+      ['check one.txt bingbot,GPTBot /a /b /c'],
+      ['check one.txt -a bingbot -a GPTBot /a - ', '/b\n/c\n'],
+      ['check -a bingbot,GPTBot one.txt /a --urls urls.txt'],
+      ['check -a bingbot,GPTBot one.txt -', '/a\n/b\n/c\n'],
+      ['check one.txt /a --agent bingbot,GPTBot --urls -', '/b\n/c\n'],
+    ] as const) {
+      const { code, text } = await place.run(args.trim().split(' '), input ?? '');
+      expect({ code, text }, args).toEqual({ code: 1, text: expected });
+    }
+    const json = await place.run('check --json -a bingbot,GPTBot one.txt /a');
+    const objects = json.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    expect(objects.map(({ agent, verdict }) => [agent, verdict])).toEqual([
+      ['bingbot', 'deny'],
+      ['GPTBot', 'allow'],
+    ]);
+    // Without an agent it is *, as for the other commands, and with one no line names it.
+    const any = await place.run('check one.txt /a');
+    expect(any.text).toBe('deny\t/a\trule\t2\tDisallow: /a\t*\n');
+    const list = await place.run('check -q one.txt -a @ai-training /c');
+    expect(list.text.split('\n').length).toBeGreaterThan(10);
+  });
+
+  test('judges by files of many hosts as the filter does, and by a table of them', async () => {
+    const place = here();
+    await place.run('compile -q --records --signals many -o t');
+    await place.run('compile -q --records --signals --shards 4 many -o d');
+    const urls = ['https://a.example/a', 'https://b.example/b', 'https://c.example/', 'mailto:x'];
+    place.write('list', urls.map((url) => `${url}\n`).join(''));
+    const filter = await place.run('--robots-dir many -a *,GPTBot --explain list');
+    expect(filter.text.split('\n')[0]).toContain('a.example');
+    const wanted = filter.text.split('\n').flatMap((line) => {
+      const [verdicts = '', url, ...rest] = line.split('\t');
+      return verdicts.split(',').flatMap((verdict, agent) => {
+        const [reason, ...rule] = rest.slice(5 * agent, 5 * agent + 5);
+        // The filter names the robots.txt also where no rule decides.
+        const parts = rule[0] === '' ? [reason] : [reason, ...rule];
+        const columns = [verdict, ['*', 'GPTBot'][agent], url, ...parts];
+        return url === undefined ? [] : [columns.join('\t')];
+      });
+    });
+    expect(wanted.length).toBe(8);
+    for (const path of ['many', 't', 'd']) {
+      const { code, text } = await place.run(`check -q ${path} -a *,GPTBot --urls list`);
+      expect({ code, text }, path).toEqual({ code: 1, text: `${wanted.join('\n')}\n` });
+      const [first = ''] = urls;
+      const one = await place.run(['check', '-q', path, '*', first, '--json']);
+      expect(JSON.parse(one.text)).toMatchObject({
+        verdict: 'deny',
+        rule: { line: 2, source: 'a.example' },
+        crawlDelay: 3,
+      });
+      const use = await place.run(`check -q ${path} GPTBot https://b.example/ --use train`);
+      expect(use.code).toBe(1);
+      expect(use.text.split('\t').slice(0, 3)).toEqual(['allow', 'refused', 'https://b.example/']);
+    }
+  });
+
+  test('an empty list is named', async () => {
+    const { code, stderr } = await here().run('check one.txt -', '');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'robots-filter: warning: standard input names no URL\n',
+    });
   });
 });

@@ -26,6 +26,7 @@ const OFFERED: readonly (readonly [typed: readonly string[], offered: string])[]
   [['-a', 'GPTBot,@ai-tr'], 'GPTBot,@ai-training'],
   [['--agent=@arch'], '@archive'],
   [['agents', '@sea'], '@search'],
+  [['compile', 'mine.ta'], 'mine.table'],
   [['check', 'mine.table', 'ClaudeB'], 'ClaudeBot'],
   [['check', 'mine.ta'], 'mine.table'],
   [['check', '--profile', 'google', 'mine.table', 'ClaudeB'], 'ClaudeBot'],
@@ -35,7 +36,7 @@ const OFFERED: readonly (readonly [typed: readonly string[], offered: string])[]
 
 /** Words that must not be offered. */
 const NOT_OFFERED: readonly (readonly [typed: readonly string[], word: string])[] = [
-  [['inspect', '--'], '--profile'],
+  [['inspect', '--'], '--shards'],
   [['--agent', 'mine.ta'], 'mine.table'],
   [['compile', 'insp'], 'inspect'],
   [['inspect', 'mine.table', 'GPTB'], 'GPTBot'],

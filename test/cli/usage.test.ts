@@ -192,16 +192,41 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     [
       '--robots-dir one.txt -a GPTBot urls.txt',
       'one.txt is one robots.txt, without its host',
-      '\n  robots-filter check one.txt GPTBot - < urls.txt\n',
+      '\n  robots-filter check one.txt -a GPTBot - < urls.txt\n',
       '\n  mkdir one-host && cp one.txt one-host/example.com && robots-filter --robots-dir one-host -a GPTBot urls.txt\n',
     ],
-    ['--robots-dir one.txt', "\n  robots-filter check one.txt '*' - < urls.txt\n"],
+    ['--robots-dir one.txt', '\n  robots-filter check one.txt - < urls.txt\n'],
     [
       'one.txt urls.txt -a @seo',
-      'once for each agent\n  robots-filter check one.txt GPTBot - < urls.txt\n',
+      'type\n  robots-filter check one.txt -a @seo - < urls.txt\n',
       'robots-filter --robots-dir one-host -a @seo urls.txt',
     ],
-    ['audit urls.txt', 'robots-filter audit --robots-dir robots --hosts urls.txt -a GPTBot'],
+    ['audit urls.txt', 'no user-agent line', 'robots-filter audit PATH --hosts urls.txt'],
+    ['audit robots --robots-dir robots', 'Leave one out', 'robots-filter audit robots robots'],
+    ['audit one.txt robots', 'names no host', 'Audit it alone: robots-filter audit one.txt'],
+    ['audit one.txt --hosts urls.txt', '--hosts is about many hosts', 'Leave --hosts out'],
+    ['audit one.txt --stale use', '--stale has no effect on one robots.txt'],
+    ['compile robots --robots-dir more -o t', 'robots-filter compile more robots'],
+    ['compile one.txt -o t', 'robots-filter compile --robots-dir one-host -o t'],
+    ['serve one.txt', '/example.com && robots-filter serve --robots-dir one-host'],
+    ['inspect one.txt a.example', 'one.txt is one robots.txt', 'a host has no effect'],
+    ['inspect one.txt --verify', '--verify has no effect. Leave it out'],
+    ['inspect robots --verify', '--verify checks a table', 'Leave --verify out'],
+    ['inspect robots -a GPTBot', 'robots-filter audit robots --agent GPTBot for all hosts'],
+    ['inspect urls.txt', 'urls.txt: not a table'],
+    ['check one.txt', 'needs a URL', "Type: robots-filter check one.txt -a '*' /"],
+    ['check one.txt -a GPTBot', 'Type: robots-filter check one.txt -a GPTBot /'],
+    ['check one.txt CCBot /a -a GPTBot', 'Type: robots-filter check one.txt -a GPTBot,CCBot /a'],
+    ['check one.txt * -a GPTBot', "Type: robots-filter check one.txt -a 'GPTBot,*'"],
+    ['check one.txt -a GPTBot,gptbot /a', 'are the same agent'],
+    ['check one.txt /a --stale use', '--stale has no effect on one robots.txt'],
+    ['check one.txt /a --history', 'one.txt is one robots.txt. Leave --history out'],
+    ['check one.txt - --urls -', '- is named twice'],
+    ['check - --urls -', 'robots-filter check robots.txt -a AGENT - < urls.txt'],
+    ['check robots /a', '/a is no http, https or ftp URL', 'https://HOST/a'],
+    ['check robots urls.txt /a', 'https://HOST/a'],
+    ['check robots -a GPTBot urls.txt', 'robots-filter check robots -a GPTBot --urls urls.txt'],
+    ['check robots https://a.example/ --as-of 2025-01-01', 'Leave --as-of out'],
     [
       'audit --robots-dir one.txt',
       'one-host/example.com && robots-filter audit --robots-dir one-host',
@@ -290,19 +315,14 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['--robots-dir robots --explain --url-field rule', 'the member with the URL'],
     ['--robots-dir robots --url-field a.b --verdict-field a', 'Choose another'],
     ['--robots-dir robots compile -o t', '--robots-dir comes before the command'],
-    ['compile robots -o t', 'robots-filter compile --robots-dir robots -o t'],
-    ['compile -o t', 'robots-filter compile --robots-dir DIR -o t'],
+    ['compile -o t', 'robots-filter compile DIR -o t'],
     ['compile --robots-dir robots -o -', 'compile cannot write a table to standard output'],
-    ['compile --robots-dir robots', 'robots-filter compile --robots-dir robots -o FILE'],
-    ['check robots/example.com GPTBot', "missing required argument 'url'"],
-    ['inspect', "missing required argument 'table'"],
+    ['compile --robots-dir robots', 'robots-filter compile robots -o FILE'],
+    ['check', "missing required argument 'path'"],
+    ['check robots/example.com GPTBot', 'check needs a URL', 'example.com -a GPTBot /'],
+    ['inspect', "missing required argument 'path'"],
     ['help nosuch', 'there is no command nosuch', 'robots-filter help COMMAND', 'compile, fetch'],
     ['help compil', 'there is no command compil', 'Did you mean compile?'],
-    [
-      'check robots/example.com GPTBot,CCBot https://example.com/',
-      '"GPTBot,CCBot" is a list',
-      'robots-filter check robots/example.com GPTBot https://example.com/',
-    ],
     ['--robots-dir robots --input text --url-field u', '--url-field has no effect on text'],
     ['--robots-dir robots --url-field u urls.txt', 'urls.txt is text', '--input ndjson'],
     ['--robots-dir robots --verdict-field record', 'records that are not objects'],
@@ -320,38 +340,28 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
 
   // What to type is composed from what was typed for another command.
   test.each<[args: string, command: string]>([
-    ['audit robots', 'audit --robots-dir robots -a GPTBot'],
-    ['audit t -a CCBot,* --only none', "audit --table t -a 'CCBot,*' --only none"],
-    ['audit one.txt', 'audit --robots-dir one-host -a GPTBot'],
-    ['check --robots-dir robots -a GPTBot /a', '--robots-dir robots -a GPTBot --explain'],
-    ['check --table t --agent=GPTBot urls.txt', '--table t -a GPTBot --explain urls.txt'],
-    ['check -a GPTBot one.txt /a', 'check one.txt GPTBot /a'],
-    ['check one.txt GPTBot', 'check one.txt GPTBot /'],
-    ['check one.txt /a', 'check one.txt GPTBot /a'],
-    ['check one.txt --json -', 'check --json one.txt GPTBot -'],
-    ['check https://a.example/b GPTBot', 'check - GPTBot https://a.example/b'],
-    ['check robots GPTBot https://a.example/b', '--robots-dir robots -a GPTBot --explain'],
-    ['check t GPTBot /a', '--table t -a GPTBot --explain'],
-    ['check one.ndjson GPTBot -', '--robots-dir one.ndjson -a GPTBot --explain'],
+    ['check --robots-dir robots -a GPTBot /a', 'check robots -a GPTBot /a'],
+    ['check --table t --agent=GPTBot urls.txt', 'check t -a GPTBot --urls urls.txt'],
+    ['check --robots-dir robots', 'check robots -a GPTBot /'],
+    ['check https://a.example/b GPTBot', 'check - -a GPTBot https://a.example/b'],
     ['inspect --table t', 'inspect t'],
     ['inspect --table t example.com -a GPTBot --json', 'inspect t example.com -a GPTBot --json'],
-    ['inspect --robots-dir robots example.com', 'inspect robots.table example.com'],
-    ['inspect robots', 'inspect robots.table'],
+    ['inspect --robots-dir robots example.com', 'inspect robots example.com'],
     ['inspect example.com t', 'inspect t example.com'],
+    ['inspect example.com robots -a GPTBot', 'inspect robots example.com -a GPTBot'],
     ['lint', 'lint robots.txt'],
     ['lint --robots-dir robots --format json', 'lint robots --format json'],
     ['records --table t --kind sitemap', 'records t --kind sitemap'],
     ['records robots one.txt -a GPTBot', 'records one.txt'],
     ['diff --robots-dir robots --robots-dir t', 'diff robots t'],
     ['diff robots', 'diff robots NEW'],
-    ['compile --robots-dir robots robots', 'compile --robots-dir robots -o FILE'],
+    ['compile --robots-dir robots robots -o x', 'compile robots robots'],
+    ['compile --table t', 'compile t -o robots.table'],
     ['fetch --table t urls.txt', 'fetch --robots-dir robots urls.txt'],
     ['fetch robots urls.txt', 'fetch --robots-dir robots urls.txt'],
     ['shard 4 urls.txt', 'shard --of 4 urls.txt'],
     ['shard --of 4 --robots-dir robots urls.txt', 'shard --of 4 urls.txt'],
     ['captures --robots-dir x.warc', 'captures x.warc'],
-    ['serve robots', 'serve --robots-dir robots'],
-    ['serve t', 'serve --table t'],
     ['agents -a GPTBot', 'agents GPTBot'],
   ])('robots-filter %s: the command that works', async (args, command) => {
     const here = place();
@@ -391,10 +401,10 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
   test('what to type has quotes where a shell needs them, and works', async () => {
     const here = place();
     here.write("it's/example.com", 'User-agent: *\nDisallow: /a\n');
-    const { stderr } = await here.run(['audit', "it's"]);
+    const { stderr } = await here.run(['inspect', '--robots-dir', "it's", 'example.com']);
     const [, command = ''] = /Type: robots-filter (.*)/.exec(stderr) ?? [];
-    const { code, text } = await here.shell(`$rf ${command} --format csv`);
-    expect({ code, rows: lines(text).length }).toEqual({ code: 0, rows: 2 });
+    const { code, text } = await here.shell(`$rf ${command} --json`);
+    expect({ code, rows: lines(text).length }).toEqual({ code: 0, rows: 1 });
   });
 
   test('a table instead of a directory or a list', async () => {

@@ -486,6 +486,9 @@ describe('check --history', () => {
       'allow\thttp://a.example/x\t2024-06-01T00:00:00Z\t2025-01-01T12:00:00Z\tunavailable',
       'deny\thttp://a.example/x\t2025-01-01T12:00:00Z\t\trule\t2\tDisallow: /\t*\trobots.ndjson:3',
     ]);
+    // Files with dates, without a table.
+    const files = await it.run(words.replace('h.table', 'robots.ndjson'));
+    expect(files).toMatchObject({ code: 1, text });
     const allowed = await it.run(
       'check --history --json h.table * -',
       'https://b.example/y\nhttps://c.example/\n',
@@ -513,15 +516,17 @@ describe('check --history', () => {
   });
 
   test.each([
-    ['robots.ndjson * https://a.example/', 'robots.ndjson is no table'],
+    ['undated * https://a.example/', 'no robots.txt has a date'],
+    ['undated/a.example * https://a.example/', 'is one robots.txt. Leave --history out'],
     ['plain.table * https://a.example/', 'plain.table has no histories'],
     ['h.table * /x', '/x is no http, https or ftp URL'],
-    ['h.table A,B https://a.example/', 'check takes one agent'],
+    ['h.table * https://a.example/ --as-of 2024-07-01', "cannot be used with option '--as-of"],
     ['h.table * https://a.example/ --max-robots-bytes 600000', 'has no effect on a table'],
     ['h.table * https://a.example/ --profile google', 'compiled with --profile rfc9309'],
   ])('refuses %s', async (words, message) => {
     const it = await compiled();
     await it.run('compile -q --robots-dir robots.ndjson -o plain.table');
+    it.write('undated/a.example', 'User-agent: *\nDisallow: /x\n');
     const { code, stderr } = await it.run(`check --history ${words}`);
     expect(code).toBe(2);
     expect(stderr).toContain(message);

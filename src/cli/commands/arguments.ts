@@ -1,8 +1,9 @@
 /** What arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
 
 import { closeSync } from 'node:fs';
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { isatty } from 'node:tty';
+import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { compressionOf } from '../../files/compression.js';
 import { readLines } from '../../files/lines.js';
@@ -22,7 +23,7 @@ import {
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
 import { readText, recordFileOf } from '../../sources/record-files.js';
-import { Diagnostics, usageError } from '../console.js';
+import { Diagnostics, shellWords, usageError } from '../console.js';
 
 /** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
 export type PathKind = 'cache' | 'table' | 'robots.txt';
@@ -59,22 +60,76 @@ export function isCacheName(path: string): boolean {
   return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
 }
 
-export async function contentOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
+/** Where robots.txt files come from, by the options that name them. */
+interface SourceNames {
+  readonly robotsDir?: readonly string[];
+  readonly table?: string;
+}
+
+/**
+ * The options of a command whose arguments name robots.txt files: they take the place of
+ * `--robots-dir`, and a table that of `--table`.
+ *
+ * @throws RobotsFilterError `usage` if both arguments and options name some, and for a table beside
+ *   others; `input` if a path cannot be read
+ */
+export async function withPaths<Options extends SourceNames>(
+  command: string,
+  paths: readonly string[],
+  options: Options,
+): Promise<Options> {
+  if (paths.length === 0) return options;
+  const { robotsDir = [], table } = options;
+  const named = table === undefined ? robotsDir : [...robotsDir, table];
+  if (named.length > 0) throw namedTwice(command, named, paths);
+  const kinds = await Promise.all(paths.map(kindOfArgument));
+  const at = kinds.indexOf('table');
+  if (at < 0) return { ...options, robotsDir: paths };
+  if (paths.length === 1) return { ...options, table: paths[0] };
+  throw usageError(
+    `${printable(paths[at] ?? '')} is a table, and ${command} reads one table, or other files. To join them, type: ${shellWords(['robots-filter', 'compile', ...paths, '-o', 'all.table'])}`,
+  );
+}
+
+/**
+ * The error for robots.txt files that options and arguments name.
+ *
+ * @param named the values of the options
+ */
+export function namedTwice(
+  command: string,
+  named: readonly string[],
+  paths: readonly string[],
+): RobotsFilterError {
+  const all = shellWords(['robots-filter', command, ...named, ...paths]);
+  return usageError(
+    `the option names the robots.txt files ${printable(named.join(' '))}, and the arguments name ${printable(paths.join(' '))}. Leave one out, or type: ${all}`,
+  );
+}
+
+/** What an argument names; `-` is a robots.txt on standard input. */
+export async function kindOfArgument(path: string): Promise<PathKind> {
+  return path === STANDARD_INPUT ? 'robots.txt' : kindOfPath(path);
 }
 
 /** How each command that reads one robots.txt is called, after its name. */
-const ARGUMENTS = { check: '- AGENT URL...', lint: '-', records: '-' } as const;
+const ARGUMENTS = {
+  audit: '- -a AGENT',
+  check: '- -a AGENT URL...',
+  diff: '- NEW',
+  inspect: '-',
+  lint: '-',
+  records: '-',
+} as const;
 
 const SPELLING = 'Check the spelling and the working directory.';
 
 /** Advice if there is no file of that name. */
 const MISSING = {
-  check: 'The robots.txt comes first, then the agent, then the URLs.',
+  audit: SPELLING,
+  check: 'The robots.txt comes first, then the URLs.',
+  diff: SPELLING,
+  inspect: SPELLING,
   lint: SPELLING,
   records: SPELLING,
 };

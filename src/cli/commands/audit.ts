@@ -1,7 +1,7 @@
 /** The command `audit`: what agents may fetch of each host, proven from the rules. */
 
-import { printableJson } from '../../base/control-characters.js';
-import { inputName } from '../../files/openings.js';
+import { printable, printableJson } from '../../base/control-characters.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { replaceFile } from '../../files/replacement.js';
 import { labelledHosts } from '../../inspect/host-report.js';
 import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
@@ -30,8 +30,15 @@ import {
 } from '../report/history-figures.js';
 import { type HeldRows, openRows, type ReportFormat, withAgents } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
-import { noteEmptyList, readHosts, urlsOf } from './arguments.js';
-import { compileWithRecords, openWithRecords } from './compile-caches.js';
+import {
+  kindOfArgument,
+  noteEmptyList,
+  readHosts,
+  readRobotsFile,
+  urlsOf,
+  withPaths,
+} from './arguments.js';
+import { compileWithRecords, openWithRecords, singleWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
 import {
   type ReportForm,
@@ -44,7 +51,10 @@ import {
   checkProfile,
   checkRobotsSource,
   checkTime,
+  givenOf,
+  purposeOf,
   refuseEmptyTable,
+  refuseReadingOptions,
   refuseSingleRobots,
 } from './robots-source.js';
 
@@ -66,33 +76,41 @@ const NO_TIME =
 /**
  * `robots-filter audit`: prints for each host and agent how much of the host is allowed.
  *
+ * @param paths the arguments, which name robots.txt files or a table
  * @returns the exit code
  * @throws RobotsFilterError
  */
-export async function audit(options: AuditOptions): Promise<number> {
-  const { robotsDir, table: path, format = 'table' } = options;
-  if (robotsDir === undefined && path === undefined) {
+export async function audit(paths: readonly string[], given: AuditOptions): Promise<number> {
+  const [single] = await Promise.all(paths.map(singleOf));
+  const options = single === undefined ? await withPaths('audit', paths, given) : given;
+  const { robotsDir = paths, table: path, format = 'table' } = options;
+  if (robotsDir.length === 0 && path === undefined) {
     throw usageError(
-      'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
+      'audit needs robots.txt files or a table. Type: robots-filter audit PATH -a GPTBot',
     );
   }
   checkSpreadsheet(options);
   checkHistory(options);
   const uses = usesOf(options);
-  refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
-  checkRobotsSource([], options, NO_TIME);
-  await checkTime(robotsDir, options, 'Leave --as-of out');
+  if (single === undefined) {
+    refuseSingleRobots(robotsDir, ['audit', ...agentWords(options)]);
+    checkRobotsSource([], options, NO_TIME);
+    if (path === undefined) await checkTime(robotsDir, options, 'Leave --as-of out');
+  } else checkSingle(single, paths, options);
   if (format === 'parquet') refuseParquetOnTerminal('> audit.parquet');
   const form = options.report === undefined ? undefined : reportForm(options.report);
   if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   if (asked?.size === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
-  const opened = await openAudited(options, asked, uses, diagnostics);
+  const opened =
+    single === undefined
+      ? await openAudited(options, asked, uses, diagnostics)
+      : await openSingle(single, options, uses, diagnostics);
   if (typeof opened === 'number') return opened;
   const { table, named } = opened;
   const agents = parseAgents(options.agent, table.profile);
-  const source = path ?? (robotsDir ?? []).join(', ');
+  const source = path ?? robotsDir.map(inputName).join(', ');
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   view.checkUses(uses);
@@ -134,6 +152,44 @@ export async function audit(options: AuditOptions): Promise<number> {
   for (const line of totals(tally)) diagnostics.note(line);
   if (sink.omission !== undefined) diagnostics.note(sink.omission);
   return SUCCESS;
+}
+
+/** The path of an argument that is one robots.txt, and no list of hosts or URLs. */
+async function singleOf(path: string): Promise<string | undefined> {
+  if ((await kindOfArgument(path)) !== 'robots.txt') return undefined;
+  if (path === STANDARD_INPUT || purposeOf(path) === 'robots.txt') return path;
+  throw usageError(
+    `${printable(path)} has no user-agent line, and so is no robots.txt. If it names hosts, type: robots-filter audit PATH --hosts ${shellWords([path])}`,
+  );
+}
+
+/** @throws RobotsFilterError `usage` for what is about many hosts */
+function checkSingle(single: string, paths: readonly string[], options: AuditOptions): void {
+  const name = printable(inputName(single));
+  if (paths.length > 1 || options.robotsDir !== undefined || options.table !== undefined) {
+    throw usageError(
+      `${name} is one robots.txt, which names no host, and stands beside other files. Audit it alone: ${shellWords(['robots-filter', 'audit', single, ...agentWords(options)])}`,
+    );
+  }
+  refuseReadingOptions(options, 'robots.txt');
+  const [idle] = givenOf([
+    ['--hosts', options.hosts],
+    ['--history', options.history],
+  ]);
+  if (idle === undefined) return;
+  throw usageError(`${idle} is about many hosts, and ${name} is one robots.txt. Leave ${idle} out`);
+}
+
+/** Compiles one robots.txt, which has no host, into a table. */
+async function openSingle(
+  path: string,
+  options: AuditOptions,
+  uses: readonly Use[],
+  diagnostics: Diagnostics,
+) {
+  const body = await readRobotsFile(path, 'audit', diagnostics);
+  const table = singleWithRecords(path, body, { ...options, signals: uses.length > 0 });
+  return { table, named: tableMemory(table).view };
 }
 
 /**

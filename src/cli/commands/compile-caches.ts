@@ -2,6 +2,8 @@
 
 import { statSync } from 'node:fs';
 import { RobotsFilterError } from '../../base/errors.js';
+import { TableBuilder } from '../../compile/table-builder.js';
+import { inputName } from '../../files/openings.js';
 import { isTable } from '../../judge/read-table.js';
 import { openForHosts, Table, tableMemory } from '../../judge/table.js';
 import { allocateTable } from '../../judge/table-memory.js';
@@ -341,6 +343,26 @@ export async function openWithRecords(
     );
   }
   return table;
+}
+
+/** The host under which the table of one robots.txt has it: the file names none. */
+export const SINGLE_HOST = 'robots.txt';
+
+/** A table of one robots.txt, with records. */
+export function singleWithRecords(
+  path: string,
+  body: Uint8Array,
+  { profile = 'rfc9309', maxRobotsBytes, signals }: RobotsOptions & { readonly signals?: boolean },
+): Table {
+  const builder = new TableBuilder({
+    profile,
+    ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
+    records: true,
+    signals,
+  });
+  const authority = { scheme: undefined, host: SINGLE_HOST, port: undefined };
+  builder.add(authority, body, { source: inputName(path) });
+  return Table.from(builder.build(), path);
 }
 
 /**

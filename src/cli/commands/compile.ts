@@ -19,6 +19,7 @@ import {
 } from '../console.js';
 import type { RobotsOptions } from '../options.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../text.js';
+import { namedTwice } from './arguments.js';
 import {
   type CompilationContext,
   compileCaches,
@@ -46,16 +47,16 @@ export interface CompileOptions extends RobotsOptions {
 /**
  * `robots-filter compile`: compiles caches into a table.
  *
- * @param files the arguments; `compile` accepts none
+ * @param paths the arguments, which name robots.txt files and tables
  * @returns the exit code
  * @throws RobotsFilterError
  */
-export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
-  const { robotsDir, output } = checkedPaths(files, options);
+export async function compile(paths: readonly string[], options: CompileOptions): Promise<number> {
+  const { robotsDir, output } = checkedPaths(paths, options);
   const { shards, only, profile = 'rfc9309', agent, quiet = false } = options;
   if (only !== undefined && (shards === undefined || Number(only) >= shards)) {
     throw usageError(
-      `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} --shards 64 --only 0 -o ${output}`,
+      `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile ${shellWords(robotsDir)} --shards 64 --only 0 -o ${output}`,
     );
   }
   const kept = filesToKeep({ ...options, robotsDir });
@@ -174,25 +175,21 @@ interface CompilePaths {
 
 /** @throws RobotsFilterError `usage`, with the command to type */
 function checkedPaths(
-  files: readonly string[],
-  { robotsDir, output }: CompileOptions,
+  paths: readonly string[],
+  { robotsDir: named = [], output }: CompileOptions,
 ): CompilePaths {
-  const [file] = files;
+  const robotsDir = [...named, ...paths];
   const target = output ?? 'FILE';
-  refuseSingleRobots([...files, ...(robotsDir ?? [])], ['compile', '-o', target]);
-  if (file !== undefined) {
+  if (named.length > 0 && paths.length > 0) throw namedTwice('compile', named, paths);
+  refuseSingleRobots(robotsDir, ['compile', '-o', target]);
+  if (robotsDir.length === 0) {
     throw usageError(
-      `compile takes no file arguments. Type: robots-filter compile --robots-dir ${shellWords([file])} -o ${shellWords([target])}`,
-    );
-  }
-  if (robotsDir === undefined) {
-    throw usageError(
-      `compile needs robots.txt files. Type: robots-filter compile --robots-dir DIR -o ${target}`,
+      `compile needs robots.txt files. Type: robots-filter compile DIR -o ${shellWords([target])}`,
     );
   }
   if (output === undefined) {
     throw usageError(
-      `compile needs a file to write. Type: robots-filter compile ${shellWords(robotsDir.flatMap((path) => ['--robots-dir', path]))} -o FILE`,
+      `compile needs a file to write. Type: robots-filter compile ${shellWords(robotsDir)} -o FILE`,
     );
   }
   if (output === STANDARD_OUTPUT) {

@@ -1,6 +1,5 @@
 /** The command `diff`: what changed for agents between two tables or caches. */
 
-import { TableBuilder } from '../../compile/table-builder.js';
 import { authorityLabel } from '../../inspect/host-report.js';
 import {
   type AgentChange,
@@ -44,9 +43,16 @@ import {
   withAgents,
 } from '../report/rows.js';
 import { formatCount } from '../text.js';
-import { contentOf, kindOfPath, noteEmptyList, type PathKind, urlsOf } from './arguments.js';
-import { compileWithRecords } from './compile-caches.js';
+import {
+  kindOfArgument,
+  noteEmptyList,
+  type PathKind,
+  readRobotsFile,
+  urlsOf,
+} from './arguments.js';
+import { compileWithRecords, singleWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
+import { refuseSecondStandardInput } from './inputs.js';
 import {
   checkProfile,
   checkTime,
@@ -63,9 +69,6 @@ export interface DiffOptions extends RobotsOptions, RowOptions, UseOptions {
   readonly from?: number;
   readonly to?: number;
 }
-
-/** The host in the table of a single robots.txt. */
-const SINGLE_HOST = 'robots.txt';
 
 /** One of the two sides. */
 interface Side {
@@ -119,7 +122,12 @@ async function diffOfPaths(
   checkSpreadsheet(options);
   const uses = usesOf(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const [oldKind, newKind] = [await kindOfPath(oldPath), await kindOfPath(newPath)];
+  const [oldKind, newKind] = [await kindOfArgument(oldPath), await kindOfArgument(newPath)];
+  refuseSecondStandardInput([
+    oldPath,
+    newPath,
+    ...(options.urls === undefined ? [] : [options.urls]),
+  ]);
   // Beside a table, the options are for the files of the other side.
   if (oldKind === newKind && oldKind !== 'cache') refuseReadingOptions(options, oldKind, NO_TIME);
   const sides = [[oldPath, oldKind] as const, [newPath, newKind] as const];
@@ -236,11 +244,8 @@ async function openSide(
         profile,
         ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
       };
-      const body = await contentOf(path);
-      const builder = new TableBuilder({ ...parseOptions, signals });
-      const authority = { scheme: undefined, host: SINGLE_HOST, port: undefined };
-      builder.add(authority, body, { source: path });
-      const table = Table.from(builder.build(), path);
+      const body = await readRobotsFile(path, 'diff', diagnostics);
+      const table = singleWithRecords(path, body, { ...options, signals });
       const named = tableMemory(table).view;
       return { table, named, robots: Robots.parse(body, parseOptions) };
     }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { printable, printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import {
   type AskedAgent,
   authorityJson,
@@ -25,20 +26,27 @@ import { SECTION_NAMES } from '../../table/check.js';
 import type { VerifiedTable } from '../../verify/verify-table.js';
 import { answersFor, type TableAuthority, type TableHost } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
-import { type NamedAgentOptions, parseAgents } from '../agents.js';
+import { parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
+import type { RobotsOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
 import { formatBytes, formatNumber, formatPercent } from '../text.js';
-import { askedAuthority } from './arguments.js';
-import { agentWords, compiledThenInspected, noteTimeToCome, purposeOf } from './robots-source.js';
+import { askedAuthority, isCacheName, type PathKind, readRobotsFile } from './arguments.js';
+import { compileWithRecords, SINGLE_HOST, singleWithRecords } from './compile-caches.js';
+import {
+  agentWords,
+  checkProfile,
+  checkTime,
+  givenOf,
+  noteTimeToCome,
+  purposeOf,
+  refuseReadingOptions,
+} from './robots-source.js';
 
-export interface InspectOptions extends NamedAgentOptions {
+export interface InspectOptions extends RobotsOptions {
   readonly verify?: boolean;
   readonly json?: boolean;
-  readonly agent?: readonly string[];
   readonly history?: boolean;
-  /** In milliseconds since 1970. */
-  readonly asOf?: number;
 }
 
 /**
@@ -62,34 +70,29 @@ export async function inspect(
   name: string | undefined,
   options: InspectOptions = {},
 ): Promise<number> {
-  checkPath(path, name, options);
+  checkOrder(path, name, options);
+  const kind = await kindOf(path);
   const asked = name === undefined ? undefined : parseName(name);
-  const isPart = asked !== undefined && options.verify !== true;
-  const table = await openForHosts(
-    path,
-    isPart ? [asked.host, neighbourOf(asked.host)] : undefined,
-  );
+  if (kind === 'robots.txt') return inspectSingle(path, asked, options);
+  if (asked === undefined) refuseWithoutHost(path, kind, options);
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const opened = await openInspected(path, kind, asked, options, diagnostics);
+  if (typeof opened === 'number') return opened;
+  const table = opened;
   const verified = options.verify === true ? await table.verify() : undefined;
   if (asked !== undefined) {
     const memory = tableMemory(table);
-    checkHistory(path, memory, options);
     if (options.history === true) {
       const view = memory.view.withUnknown();
       printHistory(table, view, findHost(path, view, asked), options);
       return SUCCESS;
     }
-    const { asOf } = options;
-    noteTimeToCome(asOf, new Diagnostics(false));
-    const time = asOf === undefined ? undefined : secondsOfTime(asOf);
-    const answering = time === undefined ? table : tableIn(tableAt(memory, time), path);
+    const time = kind === 'cache' ? undefined : options.asOf;
+    noteTimeToCome(time, diagnostics);
+    const answering =
+      time === undefined ? table : tableIn(tableAt(memory, secondsOfTime(time)), path);
     printHost(answering, findHost(path, tableMemory(answering).view, asked), options);
     return SUCCESS;
-  }
-  refuseWithoutHost(path, options);
-  if (options.agent !== undefined) {
-    throw usageError(
-      `--agent shows what one host says to an agent. Type: robots-filter inspect ${path} HOST --agent ${options.agent.join()}, or robots-filter audit --table ${path} --agent ${options.agent.join()} for all hosts`,
-    );
   }
   const asJson = options.json === true;
   print(
@@ -98,19 +101,85 @@ export async function inspect(
   return SUCCESS;
 }
 
-/** @throws RobotsFilterError `usage` for a directory to be compiled, or a host before its table */
-function checkPath(path: string, name: string | undefined, options: InspectOptions): void {
-  const words = name === undefined ? [] : [name, ...agentWords(options)];
-  if (purposeOf(path) === 'directory') {
+/** @throws RobotsFilterError `usage` for a host before its table */
+function checkOrder(path: string, name: string | undefined, options: InspectOptions): void {
+  if (name === undefined || existsSync(path) || !existsSync(name)) return;
+  throw usageError(
+    `the table comes first, then the host. Type: ${shellWords(['robots-filter', 'inspect', name, path, ...agentWords(options)])}`,
+  );
+}
+
+/** What is inspected. A named pipe may hold a table; any other file is opened as one, and fails. */
+async function kindOf(path: string): Promise<PathKind> {
+  if (path === STANDARD_INPUT) return 'robots.txt';
+  const purpose = purposeOf(path);
+  if (purpose !== undefined) return purpose === 'directory' ? 'cache' : purpose;
+  return isCacheName(path) && existsSync(path) ? 'cache' : 'table';
+}
+
+/** Prints the groups and rules of one robots.txt, which has no host. */
+async function inspectSingle(
+  path: string,
+  asked: Authority | undefined,
+  options: InspectOptions,
+): Promise<number> {
+  refuseReadingOptions(options, 'robots.txt');
+  const [idle] = givenOf([
+    ['a host', asked],
+    ['--history', options.history],
+    ['--verify', options.verify],
+  ]);
+  const name = inputName(path);
+  if (idle !== undefined) {
     throw usageError(
-      `${path} is a directory, and no table. If it holds robots.txt files, type: ${compiledThenInspected(path, words)}`,
+      `${printable(name)} is one robots.txt, which names no host, and so ${idle} has no effect. Leave it out`,
     );
   }
-  if (name !== undefined && !existsSync(path) && purposeOf(name) === 'table') {
-    throw usageError(
-      `the table comes first, then the host. Type: ${shellWords(['robots-filter', 'inspect', name, path, ...words.slice(1)])}`,
-    );
+  const table = singleWithRecords(path, await readRobotsFile(path, 'inspect'), options);
+  const { view } = tableMemory(table);
+  const host = view.find(SINGLE_HOST);
+  const [authority] = host?.authorities ?? [];
+  if (host === undefined || authority === undefined) throw new Error('no robots.txt was compiled');
+  const said = askedOf(table, options)(authority);
+  if (options.json === true) {
+    const object = authorityJson(view, host, authority, said);
+    print([printableJson({ ...object, host: null, schemes: [] })]);
+  } else {
+    // The first line names schemes and a host.
+    const [, ...lines] = authorityLines(view, host, authority, said);
+    print([name, ...lines]);
   }
+  return SUCCESS;
+}
+
+/** Opens the table, or compiles the files; a number is the exit code after a signal. */
+async function openInspected(
+  path: string,
+  kind: PathKind,
+  asked: Authority | undefined,
+  options: InspectOptions,
+  diagnostics: Diagnostics,
+): Promise<Table | number> {
+  if (kind === 'cache') {
+    if (options.verify === true) {
+      throw usageError(
+        `--verify checks a table that was compiled, and ${printable(path)} is compiled for this run. Leave --verify out`,
+      );
+    }
+    await checkTime([path], options, 'Leave --as-of out');
+    const compiled = await compileWithRecords([path], options, undefined, diagnostics);
+    return typeof compiled === 'number' ? compiled : compiled.table;
+  }
+  const { asOf: _time, ...others } = options;
+  refuseReadingOptions(others, 'table');
+  const isPart = asked !== undefined && options.verify !== true;
+  const table = await openForHosts(
+    path,
+    isPart ? [asked.host, neighbourOf(asked.host)] : undefined,
+  );
+  checkProfile(table.profile, path, options.profile);
+  if (asked !== undefined) checkHistory(path, tableMemory(table), options);
+  return table;
 }
 
 /** @throws RobotsFilterError `usage` for a time or a history of a table without histories */
@@ -127,10 +196,20 @@ function checkHistory(
 }
 
 /** @throws RobotsFilterError `usage` for an option that is about a host */
-function refuseWithoutHost(path: string, { history, asOf }: InspectOptions): void {
-  const option = history === true ? '--history' : asOf === undefined ? undefined : '--as-of DATE';
-  if (option === undefined) return;
-  throw usageError(`${option} shows one host. Type: robots-filter inspect ${path} HOST ${option}`);
+function refuseWithoutHost(path: string, kind: PathKind, options: InspectOptions): void {
+  const { history, asOf, agent } = options;
+  // Of captures, --as-of chooses those that are compiled.
+  const isTimed = asOf !== undefined && kind !== 'cache';
+  const option = history === true ? '--history' : isTimed ? '--as-of DATE' : undefined;
+  if (option !== undefined) {
+    throw usageError(
+      `${option} shows one host. Type: robots-filter inspect ${path} HOST ${option}`,
+    );
+  }
+  if (agent === undefined) return;
+  throw usageError(
+    `--agent shows what one host says to an agent. Type: robots-filter inspect ${path} HOST --agent ${agent.join()}, or robots-filter audit ${path} --agent ${agent.join()} for all hosts`,
+  );
 }
 
 /** Formats the counts of `--verify`. */
@@ -291,31 +370,36 @@ function printHistory(
 }
 
 /** Prints the authorities of a host, or one JSON object for each. */
-function printHost(
-  table: Table,
-  { host, authorities }: AskedHost,
-  { agent, json = false }: InspectOptions,
-): void {
+function printHost(table: Table, { host, authorities }: AskedHost, options: InspectOptions): void {
   const { view } = tableMemory(table);
-  const agents = agent === undefined ? [] : parseAgents(agent, table.profile);
-  for (const each of agents) view.checkAgent(each);
-  const audit = new TableAudit(view, agents, table.profile === 'google');
-  const askedOf = ({ robots, accessResult }: TableAuthority): AskedAgent[] => {
-    const summaries = audit.summaries(robots, accessResult);
-    return agents.map(({ name }, index) => ({ name, summary: summaries[index] as AgentSummary }));
-  };
-  if (json) {
-    const objects = authorities.map((each) => authorityJson(view, host, each, askedOf(each)));
+  const saidBy = askedOf(table, options);
+  if (options.json === true) {
+    const objects = authorities.map((each) => authorityJson(view, host, each, saidBy(each)));
     print(objects.map((each) => printableJson(each)));
     return;
   }
   function* lines(): Iterable<string> {
     for (const [index, authority] of authorities.entries()) {
       if (index > 0) yield '';
-      yield* authorityLines(view, host, authority, askedOf(authority));
+      yield* authorityLines(view, host, authority, saidBy(authority));
     }
   }
   print(lines());
+}
+
+/** What an authority says to the agents of `--agent`. */
+function askedOf(
+  table: Table,
+  { agent }: InspectOptions,
+): (authority: TableAuthority) => AskedAgent[] {
+  const { view } = tableMemory(table);
+  const agents = agent === undefined ? [] : parseAgents(agent, table.profile);
+  for (const each of agents) view.checkAgent(each);
+  const audit = new TableAudit(view, agents, table.profile === 'google');
+  return ({ robots, accessResult }) => {
+    const summaries = audit.summaries(robots, accessResult);
+    return agents.map(({ name }, index) => ({ name, summary: summaries[index] as AgentSummary }));
+  };
 }
 
 /** The totals of a table as members of a JSON object. */

@@ -1,4 +1,4 @@
-import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { inputName } from '../../files/openings.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { authorityLabel } from '../../inspect/host-report.js';
 import { type Table, tableMemory } from '../../judge/table.js';
@@ -9,7 +9,7 @@ import type { AuthorityRecords } from '../../view/table-content.js';
 import { Diagnostics, SUCCESS } from '../console.js';
 import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../options.js';
 import { type Cell, type Column, type RowFormat, TextRows } from '../report/rows.js';
-import { kindOfPath, readRobotsFile } from './arguments.js';
+import { kindOfArgument, readRobotsFile } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
 import { checkProfile, checkTime, refuseReadingOptions } from './robots-source.js';
 
@@ -45,7 +45,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   checkSpreadsheet(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const report = new RecordsReport(options);
-  const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
+  const source = await kindOfArgument(path);
   if (source !== 'cache') refuseReadingOptions(options, source, NO_TIME);
   if (source === 'cache') await checkTime([path], options, 'Leave --as-of out');
   if (source === 'robots.txt') {

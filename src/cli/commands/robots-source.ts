@@ -173,11 +173,6 @@ export function readingOptionsIn(options: RobotsOptions): string[] {
   ]);
 }
 
-/** The option that reads a path. */
-export function sourceOption(path: string): '--robots-dir' | '--table' {
-  return purposeOf(path) === 'table' ? '--table' : '--robots-dir';
-}
-
 /**
  * Refuses a source or table without hosts, for which every URL would be unknown.
  *
@@ -267,13 +262,6 @@ export function placedByHost(path: string, [command = '', ...rest]: readonly str
   return `${place} && ${shellWords([...words, ...rest])}`;
 }
 
-/** How `inspect`, which reads tables alone, is called for robots.txt files by host. */
-export function compiledThenInspected(path: string, rest: readonly string[]): string {
-  const compile = ['robots-filter', 'compile', '--robots-dir', path, '-o', 'robots.table'];
-  const inspect = ['robots-filter', 'inspect', 'robots.table', ...rest];
-  return `${shellWords(compile)} && ${shellWords(inspect)}`;
-}
-
 /** The error for a single robots.txt, against which `check` judges URLs of any host. */
 function singleRobots(
   path: string,
@@ -281,14 +269,10 @@ function singleRobots(
   options: SourceOptions,
 ): RobotsFilterError {
   const [list = ANY_LIST] = files;
-  const [first = '*', ...others] = options.givenAgents ?? options.agent ?? [];
-  // `check` takes no list of agents.
-  const isList = first.startsWith('@');
-  const check = shellWords(['robots-filter', 'check', path, isList ? 'GPTBot' : first, '-']);
+  const check = shellWords(['robots-filter', 'check', path, ...agentWords(options), '-']);
   const input = list === STANDARD_INPUT ? '' : ` < ${shellWords([list])}`;
-  const each = isList || others.length > 0 ? ' once for each agent' : '';
   return usageError(
-    `${path} is one robots.txt, without its host. To judge URLs by it, whatever their hosts, type${each}\n` +
+    `${path} is one robots.txt, without its host. To judge URLs by it, whatever their hosts, type\n` +
       `  ${check}${input}\n${byHost(path, ['', ...agentWords(options), ...files])}`,
   );
 }

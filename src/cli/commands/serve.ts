@@ -1,15 +1,9 @@
 import { emptyTable, ONE_BANK, type PartRange } from '../../judge/table-memory.js';
 import { serve } from '../../serve/serve.js';
 import { parseAgents } from '../agents.js';
-import {
-  Diagnostics,
-  interruptible,
-  reportFailure,
-  SUCCESS,
-  shellWords,
-  usageError,
-} from '../console.js';
+import { Diagnostics, interruptible, reportFailure, SUCCESS, usageError } from '../console.js';
 import type { RobotsOptions } from '../options.js';
+import { withPaths } from './arguments.js';
 import { openTable } from './filter-table.js';
 import {
   agentWords,
@@ -18,7 +12,6 @@ import {
   givenOf,
   readingOptionsIn,
   refuseSingleRobots,
-  sourceOption,
 } from './robots-source.js';
 
 export interface ServeOptions extends RobotsOptions {
@@ -35,19 +28,20 @@ const MOST_THREADS = 4;
 /**
  * `robots-filter serve`: answers frames on standard input.
  *
- * @param files the arguments; `serve` accepts none
+ * @param paths the arguments, which name robots.txt files or a table
  * @param cores number of threads, unless the options name another
  * @param version the version of the program, for the greeting
  * @returns the exit code
  * @throws RobotsFilterError
  */
 export async function serveTable(
-  files: readonly string[],
-  options: ServeOptions,
+  paths: readonly string[],
+  given: ServeOptions,
   cores: number,
   version: string,
 ): Promise<number> {
-  await checkUsage(files, options);
+  const options = await withPaths('serve', paths, given);
+  await checkUsage(options);
   const { shards } = options;
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { agent, profile = 'rfc9309', threads = Math.min(cores, MOST_THREADS) } = options;
@@ -79,13 +73,7 @@ export async function serveTable(
 }
 
 /** @throws RobotsFilterError `usage`, with the command to type */
-async function checkUsage(files: readonly string[], options: ServeOptions): Promise<void> {
-  const [file] = files;
-  if (file !== undefined) {
-    throw usageError(
-      `serve takes no file arguments. Type: robots-filter serve ${sourceOption(file)} ${shellWords([file])}`,
-    );
-  }
+async function checkUsage(options: ServeOptions): Promise<void> {
   if (options.shards !== undefined) {
     if (options.table !== undefined || options.robotsDir !== undefined) {
       throw usageError(
@@ -112,7 +100,7 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
     );
   }
   if (options.table === undefined && options.robotsDir === undefined) {
-    throw usageError('serve needs a table. Type: robots-filter serve --table FILE');
+    throw usageError('serve needs a table. Type: robots-filter serve FILE');
   }
   refuseSingleRobots(options.robotsDir ?? [], ['serve', ...agentWords(options)]);
   checkRobotsSource([], options);

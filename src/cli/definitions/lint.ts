@@ -5,7 +5,7 @@ import { docsPage } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { version } from '../../files/package-file.js';
 import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
-import type { CheckOptions } from '../commands/check.js';
+import type { CheckOptions } from '../commands/check-lines.js';
 import type { LintOptions } from '../commands/lint.js';
 import { type CommandDefinition, describedOption, once, shared, wholeNumber } from '../options.js';
 
@@ -90,21 +90,20 @@ Exit status:
 
 export const checkDefinition: CommandDefinition = {
   help: {
-    description: 'Check URLs against one robots.txt, and tell which rule decides.',
-    usage: [
-      '[options] <robots-file> <agent> <url...>',
-      '--history [options] <table> <agent> <url...>',
-    ],
-    mainOptions: ['--profile', '--max-robots-bytes', '--history', '--use', '--json', '--quiet'],
+    description: 'Check single URLs, and tell which rule decides.',
+    usage: ['[options] <path> -a <agents> <url...>', '[options] <path> <agent> <url...>'],
+    mainOptions: ['--agent', '--urls', '--history', '--use', '--profile', '--json', '--quiet'],
     examples: [
-      'robots-filter check robots.txt GPTBot https://example.com/private/',
-      'robots-filter check robots.txt Googlebot-Image:Googlebot /a /b /c',
-      'robots-filter check robots.txt GPTBot - < urls.txt',
-      "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
-      'robots-filter check --history h.table GPTBot https://example.com/private/',
+      'robots-filter check robots.txt -a GPTBot https://example.com/private/',
+      'robots-filter check robots.txt -a GPTBot,bingbot /a /b',
+      'robots-filter check robots.table -a @ai-training - < urls.txt',
+      'curl -s https://example.com/robots.txt | robots-filter check - /search',
+      'robots-filter check --history h.table -a GPTBot https://example.com/',
     ],
     notes: `
-Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, separated by tabs. Warnings about the file's lines go to standard error.
+Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, separated by tabs. With several agents each URL has a line for each of them, with the agent before the URL. Where the robots.txt files are those of many hosts, SOURCE follows AGENT. Warnings about the lines of one robots.txt go to standard error.
+
+One robots.txt judges URLs and paths of any host. A directory, a file of records or captures, and a table judge whole URLs, each by the robots.txt of its host.
 
 Exit status:
     0  all URLs are allowed
@@ -112,26 +111,33 @@ Exit status:
     2  error`,
   },
   arguments: [
-    ['<robots-file>', 'The robots.txt; - is standard input.'],
-    ['<agent>', 'A product token, *, a fallback chain A:B, or a User-Agent header.'],
     [
-      '<url...>',
-      'URLs or paths, whose hosts do not matter; - reads them from standard input, one on each line.',
+      '<path>',
+      'A robots.txt, - for standard input; a directory, file of records or captures as for --robots-dir; or a table.',
     ],
+    ['[agent]', 'The agents, as for --agent, which may stand here in place of the option.'],
+    ['[url...]', 'URLs, or paths; - reads them from standard input, one on each line.'],
   ],
   options: () => [
     shared.profile(),
-    shared.maxRobotsBytes(),
+    ...shared.reading(),
     describedOption(
       'Robots.txt',
       '--history',
-      'Ask a table with histories about each time of the URL.',
-      'A line for each robots.txt, oldest first, has VERDICT, URL, SINCE, UNTIL, REASON and, where a rule decided, LINE, RULE, AGENT and SOURCE. UNTIL is empty for the newest, which decides the exit status. The table must have been compiled with --history.',
-    ),
+      'Ask each robots.txt of the host, oldest first.',
+      'SINCE and UNTIL follow the URL. UNTIL is empty for the newest robots.txt, which decides the exit status. A table must have been compiled with --history; other files need dates.',
+    ).conflicts('asOf'),
+    shared.agent(),
+    describedOption(
+      'Input',
+      '--urls <file>',
+      'Check the URLs of this file, one on each line.',
+      '- is standard input. They follow the URLs of the arguments.',
+    ).argParser(once),
     ...shared.uses(
       'Verdicts',
       'The answer follows the verdict, and REASON, LINE, SIGNAL and AGENT follow the other columns. --json has the members "use", "use_reason" and "signal", or objects of several uses.',
-      '    robots-filter check --use train robots.txt GPTBot /art/',
+      '    robots-filter check --use train robots.txt -a GPTBot /art/',
     ),
     shared.json(
       'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
@@ -140,9 +146,9 @@ Exit status:
     shared.quiet(),
   ],
   paths: 1,
-  async run([file = '', agent = '', ...urls]: readonly string[], options: CheckOptions) {
+  async run(words: readonly string[], options: CheckOptions) {
     const { check } = await import('../commands/check.js');
-    return check(file, agent, urls, options);
+    return check(words, options);
   },
 };
 

@@ -27,7 +27,7 @@ function period(text: string): Period {
 export const auditDefinition: CommandDefinition = {
   help: {
     description: 'Report for each host how much of it each agent may fetch.',
-    usage: ['--robots-dir <dir> -a <agents> [options]', '--table <file> -a <agents> [options]'],
+    usage: ['<path...> -a <agents> [options]'],
     mainOptions: [
       '--robots-dir',
       '--table',
@@ -40,9 +40,9 @@ export const auditDefinition: CommandDefinition = {
       '--quiet',
     ],
     examples: [
-      'robots-filter audit --robots-dir robots/ -a @ai-training',
-      'robots-filter audit --table robots.table -a GPTBot --only none --format csv',
-      'robots-filter compile --records --robots-dir robots/ -o robots.table',
+      'robots-filter audit robots/ -a @ai-training',
+      'robots-filter audit robots.table -a GPTBot --only none --format csv',
+      'robots-filter compile --records robots/ -o robots.table',
     ],
     notes: `
 A row has a host, an agent, and:
@@ -60,7 +60,12 @@ Exit status:
     2    error
     130  interrupted (SIGTERM 143, SIGHUP 129)`,
   },
-  arguments: [],
+  arguments: [
+    [
+      '[path...]',
+      'Directories, files of records and captures as for --robots-dir, in place of that option; a table, in place of --table; or one robots.txt, - for standard input.',
+    ],
+  ],
   options: () => [
     shared.robotsDir(),
     shared.table(),
@@ -71,7 +76,7 @@ Exit status:
     ...shared.uses(
       'Verdicts',
       'The columns "use" and "use_signal" follow "allowed"; of several uses each has its own: use_train. "part" means: paths have different answers, or neither was proven. Nothing is said where the agent may fetch nothing. A table must have been compiled with --signals.',
-      '    robots-filter audit --robots-dir robots/ -a @ai-training --use train',
+      '    robots-filter audit robots/ -a @ai-training --use train',
     ),
     describedOption(
       'Input',
@@ -90,7 +95,7 @@ Exit status:
       '--history',
       'Count hosts through time, from all robots.txt files with dates.',
       'A row has a time, an agent, and how many hosts then allowed all, part or none, or were unknown. A table must have been compiled with --history; robots.txt files of --robots-dir need dates.',
-      '    robots-filter audit --table history.table -a @ai-training --history --format csv',
+      '    robots-filter audit history.table -a @ai-training --history --format csv',
     ),
     describedOption(
       'Robots.txt',
@@ -103,14 +108,14 @@ Exit status:
       '--urls <file>',
       'With --history: count these URLs, one on each line, not hosts.',
       'A row has a time, an agent, and how many of the URLs were then allow, deny, unknown or invalid. - is standard input.',
-      '    robots-filter audit --table history.table -a @ai-training --history --urls urls.txt',
+      '    robots-filter audit history.table -a @ai-training --history --urls urls.txt',
     ).argParser(once),
     describedOption(
       'Output',
       '--format <format>',
       'Write table (default), csv, ndjson, parquet or html.',
       `${ROWS_DETAIL} parquet has the columns of csv. html is one page that loads nothing: the figures of --report, and the first 1,000 rows.`,
-      '    robots-filter audit --table robots.table -a @ai-training --format parquet > audit.parquet',
+      '    robots-filter audit robots.table -a @ai-training --format parquet > audit.parquet',
     ).choices([...ROW_FORMATS, 'parquet', 'html']),
     shared.spreadsheet(),
     describedOption(
@@ -118,13 +123,13 @@ Exit status:
       '--report <file>',
       'Write the figures as a page or as data: .html or .json.',
       'The page is one file that loads nothing. It counts hosts for each agent: by what they allow, by whose group decides, by access result and by records, and names the strictest hosts.',
-      '    robots-filter audit --table robots.table -a @ai-training --report audit.html > audit.txt',
+      '    robots-filter audit robots.table -a @ai-training --report audit.html > audit.txt',
     ).argParser(once),
     shared.quiet(),
   ],
-  async run(_words: readonly string[], options: AuditOptions) {
+  async run(paths: readonly string[], options: AuditOptions) {
     const { audit } = await import('../commands/audit.js');
-    return audit(await withTokens(options));
+    return audit(paths, await withTokens(options));
   },
 };
 

@@ -14,13 +14,14 @@ import type { InspectOptions } from '../commands/inspect.js';
 import type { ServeOptions } from '../commands/serve.js';
 import { type CommandDefinition, describedOption, once, shared, wholeNumber } from '../options.js';
 
+/** What stands in place of --robots-dir and --table. */
+const PATHS =
+  'Directories, files of records and captures as for --robots-dir, and tables, in place of that option and of --table.';
+
 export const compileDefinition: CommandDefinition = {
   help: {
     description: 'Compile the robots.txt files of many hosts into a table, which opens at once.',
-    usage: [
-      '--robots-dir <dir> -o <file> [options]',
-      '--robots-dir <dir> --shards <n> -o <dir> [options]',
-    ],
+    usage: ['<path...> -o <file> [options]', '<path...> --shards <n> -o <dir> [options]'],
     mainOptions: [
       '--robots-dir',
       '--output',
@@ -31,11 +32,11 @@ export const compileDefinition: CommandDefinition = {
       '--quiet',
     ],
     examples: [
-      'robots-filter compile --robots-dir robots/ -o robots.table',
-      'robots-filter compile --robots-dir old.ndjson --robots-dir new/ -o all.table',
-      'robots-filter compile --robots-dir robots/ -a GPTBot,CCBot -o small.table',
+      'robots-filter compile robots/ -o robots.table',
+      'robots-filter compile old.ndjson new/ -o all.table',
+      'robots-filter compile robots/ -a GPTBot,CCBot -o small.table',
       'robots-filter --table robots.table -a GPTBot urls.txt',
-      'robots-filter compile --robots-dir robots/ --shards 64 -o table/',
+      'robots-filter compile robots/ --shards 64 -o table/',
     ],
     notes: `
 Exit status:
@@ -43,8 +44,7 @@ Exit status:
     2    error
     130  interrupted (SIGTERM 143, SIGHUP 129)`,
   },
-  arguments: [],
-  allowsExcess: true,
+  arguments: [['[path...]', PATHS]],
   options: () => [
     shared.robotsDir(),
     shared.profile('The table answers under this profile only.'),
@@ -87,7 +87,7 @@ Exit status:
       '--shards <n>',
       'Divide the table by host into this many shards.',
       `1 to ${MAX_SHARDS}. -o names a directory: part-00000.table and so on, and manifest.json. Memory is needed for one shard for each thread, and disk for the robots.txt files once more. --table takes the directory.`,
-      '    robots-filter compile --robots-dir robots/ --shards 64 -o table/',
+      '    robots-filter compile robots/ --shards 64 -o table/',
     ).argParser(wholeNumber(1, MAX_SHARDS)),
     describedOption(
       'Output',
@@ -143,25 +143,30 @@ Exit status:
 export const inspectDefinition: CommandDefinition = {
   help: {
     description: 'Show what a table contains, or the groups and rules of one host.',
-    usage: ['[options] <table> [host]'],
-    mainOptions: ['--agent', '--json', '--verify'],
+    usage: ['[options] <path> [host]'],
+    mainOptions: ['--agent', '--history', '--json', '--verify', '--quiet'],
     examples: [
       'robots-filter inspect robots.table',
       'robots-filter inspect robots.table example.com',
-      'robots-filter inspect robots.table example.com -a GPTBot --json',
+      'robots-filter inspect robots/ example.com -a GPTBot --json',
       'robots-filter inspect robots.table https://example.com:8443',
       'robots-filter inspect --verify theirs.table',
     ],
     notes: `
 Exit status:
-    0  the table was printed
+    0  the table, or what was asked of it, was printed
     2  error, or the table is damaged`,
   },
   arguments: [
-    ['<table>', 'A table that "robots-filter compile" wrote.'],
+    [
+      '<path>',
+      'A table; a directory, file of records or captures as for --robots-dir; or one robots.txt, - for standard input.',
+    ],
     ['[host]', 'A host, HOST:PORT or a URL.'],
   ],
   options: () => [
+    shared.profile('A table has the profile that it was compiled with.'),
+    ...shared.reading(true),
     describedOption(
       'Table',
       '--verify',
@@ -181,29 +186,29 @@ Exit status:
       'Table',
       '--history',
       'List every robots.txt of the host, with its date.',
-      'For a table of compile --history. Each line has the time from which on the robots.txt is in force, what came of fetching it, with --agent what it says to the agents, and where it is from.',
+      'A table must have been compiled with --history; other files need dates. Each line has the time from which on the robots.txt is in force, what came of fetching it, with --agent what it says to the agents, and where it is from.',
       '    robots-filter inspect history.table example.com --history --agent GPTBot',
     ).conflicts('asOf'),
-    shared.asOf(),
     shared.json(
       'Without a host, one object has the totals. With a host, an object for each scheme and port has its access result, records, groups and rules.',
     ),
+    shared.quiet(),
   ],
   paths: 1,
-  async run([table = '', host]: readonly string[], options: InspectOptions) {
+  async run([path = '', host]: readonly string[], options: InspectOptions) {
     const { inspect } = await import('../commands/inspect.js');
-    return inspect(table, host, await withTokens(options));
+    return inspect(path, host, await withTokens(options));
   },
 };
 
 export const serveDefinition: CommandDefinition = {
   help: {
     description: 'Answer another program through pipes: columns of URLs in, verdicts out.',
-    usage: ['--table <file> [options]', '--robots-dir <dir> [options]'],
+    usage: ['<path...> [options]'],
     mainOptions: ['--table', '--robots-dir', '--agent', '--threads', '--quiet'],
     examples: [
-      'robots-filter serve --table robots.table',
-      'robots-filter serve --robots-dir robots/ -a GPTBot,CCBot --threads 1',
+      'robots-filter serve robots.table',
+      'robots-filter serve robots/ -a GPTBot,CCBot --threads 1',
     ],
     notes: `
 The program writes frames to standard input and reads frames from standard output. A frame has many URLs as Arrow has them: offsets and bytes. The package robots-filter for Python uses this command. To judge URLs from a shell, leave "serve" out. The frames are described in
@@ -214,8 +219,7 @@ Exit status:
     2    error, also for a frame that is none
     137  a thread failed while others were blocked; the error is on standard error`,
   },
-  arguments: [],
-  allowsExcess: true,
+  arguments: [['[path...]', PATHS]],
   options: () => [
     shared.robotsDir(),
     shared.table(),
@@ -225,7 +229,7 @@ Exit status:
       '-a, --agent <token,…>',
       'Judge requests without agents for these (default: *).',
       'Repeatable; commas separate several agents. With --robots-dir only the groups of these agents and of * are kept, and requests for others are refused.',
-      '    robots-filter serve --robots-dir robots/ --agent GPTBot,CCBot',
+      '    robots-filter serve robots/ --agent GPTBot,CCBot',
     ).argParser(collectAgents),
     shared.agentsFile('Verdicts'),
     ...shared.reading(),

@@ -107,6 +107,9 @@ const DAYS: readonly (readonly [number | string, string])[] = [
 /** The days on which another finding was made than the day before. */
 const CHANGES = [0, 2, 3, 5, 7, 8];
 
+/** The day on which Google's 12 hours of failures are over. A version ends there for its readers. */
+const GOOGLE_CHANGE = 4;
+
 describe('fetch --history', () => {
   test('keeps every finding, each from its second on', async ({ empty: place }) => {
     const url = `http://127.0.0.1:${port}/a`;
@@ -125,11 +128,11 @@ describe('fetch --history', () => {
     }
     expect(unchanged).toBe(2);
     const history = join(at(place, 'store'), `http/127.0.0.1_${port}/history`);
-    expect(readdirSync(history)).toHaveLength(CHANGES.length - 1);
+    expect(readdirSync(history)).toHaveLength([...CHANGES, GOOGLE_CHANGE].length - 1);
 
     const compiled = await place.run('compile --history --robots-dir store -o h.table');
     expect(compiled).toMatchObject({ code: 0 });
-    expect(compiled.stderr).toContain(`1 host from ${CHANGES.length} files`);
+    expect(compiled.stderr).toContain(`1 host from ${[...CHANGES, GOOGLE_CHANGE].length} files`);
     const expected = CHANGES.map((day, index) => {
       const [since = 0, until] = [seconds[day], seconds[CHANGES[index + 1] ?? -1]];
       const end = until === undefined ? '' : isoTime(until);
@@ -140,6 +143,17 @@ describe('fetch --history', () => {
     expect(lines(checked.text).map((line) => line.split('\t').slice(0, 5).join('\t'))).toEqual(
       expected,
     );
+
+    await place.run('compile -q --history --profile google --robots-dir store -o google.table');
+    const google = await place.run(['check', '-q', '--history', 'google.table', 'x', url]);
+    const periods = lines(google.text).map((line) => line.split('\t'));
+    expect(periods).toContainEqual([
+      'allow',
+      url,
+      isoTime(seconds[GOOGLE_CHANGE] ?? 0),
+      isoTime(seconds[GOOGLE_CHANGE + 1] ?? 0),
+      'unavailable',
+    ]);
 
     // Beside and on each edge, by the table, by the directory itself, and in shards.
     const asked = seconds.flatMap((second, day) => {

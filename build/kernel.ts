@@ -104,6 +104,8 @@ const SEPARATE = [
   'readTime',
   'timeOf',
   'readObject<*/UrlAndTime>',
+  'readObject<*/UrlAndAgent>',
+  'findAgent',
   'versionFor',
   'isTooOld',
   'joinFollowers',

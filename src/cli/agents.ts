@@ -134,6 +134,8 @@ export interface NamedAgentOptions {
 /** Options of all commands with `--agent`. */
 export interface AskedAgentOptions extends NamedAgentOptions {
   readonly agent?: readonly string[];
+  /** Where records name their agents. */
+  readonly agentField?: readonly string[];
   /** The values of --agent before lists and headers became tokens, for messages. */
   readonly givenAgents?: readonly string[];
   readonly quiet?: boolean;
@@ -407,7 +409,9 @@ export async function withTokens<Options extends AskedAgentOptions>(
   options: Options,
 ): Promise<Options> {
   if (options.agent === undefined) {
-    refuseAgentsFile(options, 'without --agent. Add --agent @LIST');
+    if (options.agentField === undefined) {
+      refuseAgentsFile(options, 'without --agent. Add --agent @LIST');
+    }
     return options;
   }
   const diagnostics = new Diagnostics(options.quiet ?? false);

@@ -433,6 +433,7 @@ export interface FilterOptions
     UseOptions {
   readonly fetch?: boolean;
   readonly table?: string;
+  readonly agentField?: readonly string[];
   readonly timeField?: readonly string[];
   readonly inForce?: 'at' | 'latest' | 'ever';
   /** Number of days. */

@@ -71,7 +71,7 @@ export const TASK_OUTPUT = TASK_INPUT_END + WORD;
 export const TASK_OUTPUT_END = TASK_OUTPUT + WORD;
 /** In and out: lines of this batch that are done, empty ones included. */
 export const TASK_LINES = TASK_OUTPUT_END + WORD;
-/** Bits: TASK_LINE_BASE_KNOWN, TASK_OVERLONG. */
+/** Bits: TASK_LINE_BASE_KNOWN, TASK_OVERLONG, TASK_RESUMED. */
 export const TASK_FLAGS = TASK_LINES + WORD;
 /** u64: lines of the input before this batch; valid with TASK_LINE_BASE_KNOWN. */
 export const TASK_LINE_BASE = TASK_FLAGS + WORD;
@@ -96,6 +96,8 @@ export const TASK_BYTES = (TASK_END + CACHE_LINE - 1) & -CACHE_LINE;
 export const TASK_LINE_BASE_KNOWN = 1;
 /** The input is the beginning of one line over the limit. The caller skips the rest of the line. */
 export const TASK_OVERLONG = 2;
+/** The call before has ended with RUN_NEEDS_AGENT: its bad records stay listed. */
+export const TASK_RESUMED = 4;
 
 /** All input is done. */
 export const RUN_DONE = 0;
@@ -107,6 +109,8 @@ export const RUN_NEEDS_LINE_BASE = 2;
 export const RUN_BAD_RECORD = 3;
 /** The counters of rules have no room for another line: prune them and call again. */
 export const RUN_RULES_FULL = 4;
+/** The next line names an agent that is not in the register: add it there and call again. */
+export const RUN_NEEDS_AGENT = 5;
 
 // ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/counts.ts)
 
@@ -233,8 +237,19 @@ export const QUERY_NOW = QUERY_MAX_AGE + WORD;
  * AGENT_SIGNALS.
  */
 export const QUERY_FIRST_USE = QUERY_NOW + WORD;
+/**
+ * With QUERY_NAMES_AGENT, where each record names its agent, as QUERY_TIME_FIELD_COUNT and the two
+ * after it.
+ */
+export const QUERY_AGENT_FIELD_COUNT = QUERY_FIRST_USE + WORD;
+export const QUERY_AGENT_FIELDS = QUERY_AGENT_FIELD_COUNT + WORD;
+export const QUERY_AGENT_COLUMN = QUERY_AGENT_FIELDS + WORD;
+/** With QUERY_NAMES_AGENT, offset within the worker block of the register of agents, REGISTER_…. */
+export const QUERY_REGISTER = QUERY_AGENT_COLUMN + WORD;
+/** In a query of the register, the address of the counters of its agent: NAME_…. Otherwise 0. */
+export const QUERY_NAME = QUERY_REGISTER + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_FIRST_USE + WORD;
+export const QUERY_FRAGMENTS = QUERY_NAME + WORD;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
@@ -266,6 +281,8 @@ export const QUERY_EVER = 128;
 export const QUERY_DATED = 256;
 /** A use that is not granted counts as refused where records are chosen. */
 export const QUERY_REQUIRE_GRANT = 512;
+/** Each line is judged for the agent that it names: see REGISTER_…. */
+export const QUERY_NAMES_AGENT = 1024;
 
 /** Bytes of the record, 32 bits. */
 export const FRAME_RECORD = 0;
@@ -343,6 +360,8 @@ export const CONVERT_TSV = 4;
  * QUERY_EXPLAIN also the rule's line, 32 bits, the length of its text, 16 bits, and its text,
  * escaped as in a JSON string. Line and length are 0 if no rule decided. With QUERY_DATED the time
  * from which the version was in force stands before the rule's line, 32 bits, 0 if there is none.
+ * With QUERY_EXPLAIN and QUERY_NAMES_AGENT the length of the agent's name, 16 bits, and the name
+ * come last.
  */
 export const CONVERT_PARQUET = 5;
 /**
@@ -394,7 +413,9 @@ export const FRAGMENT_USE_VERSION = FRAGMENT_USE_REASONS_OPEN + 1;
 export const FRAGMENT_USE_VERSIONS_OPEN = FRAGMENT_USE_VERSION + 1;
 export const FRAGMENT_SIGNAL = FRAGMENT_USE_VERSIONS_OPEN + 1;
 export const FRAGMENT_SIGNALS_OPEN = FRAGMENT_SIGNAL + 1;
-export const FRAGMENTS = FRAGMENT_SIGNALS_OPEN + 1;
+/** NDJSON: `"judged_as":`. */
+export const FRAGMENT_JUDGED_AS = FRAGMENT_SIGNALS_OPEN + 1;
+export const FRAGMENTS = FRAGMENT_JUDGED_AS + 1;
 
 /** A multiple of 8; the data at the addresses of the query follow. */
 export const QUERY_BYTES = (QUERY_FRAGMENTS + FRAGMENTS * PAIR + LONG - 1) & -LONG;
@@ -558,6 +579,52 @@ export const NOTE_BYTES = 16;
 export const NOTES_MOST = MAX_AGENTS;
 /** The entries: RULE_…; an entry whose count is 0 is free. */
 export const RULES_ENTRIES = RULES_NOTES + NOTES_MOST * NOTE_BYTES;
+
+/**
+ * The register of agents, for records that name their agents: which query answers for a value of
+ * the agent field. The kernel looks values up, and the host adds those that are missing. First, out
+ * with RUN_NEEDS_AGENT: the value that is missing, its hash, and the query that a record with that
+ * value would have without it, which is that of its shard.
+ */
+export const REGISTER_VALUE = 0;
+export const REGISTER_VALUE_END = REGISTER_VALUE + WORD;
+export const REGISTER_HASH = REGISTER_VALUE_END + WORD;
+export const REGISTER_QUERY = REGISTER_HASH + WORD;
+/** Number of names that have counters. */
+export const REGISTER_NAMES_USED = REGISTER_QUERY + WORD;
+/** Addresses of entries, ENTRY_…, by their hashes, with linear probing; 0 for none. */
+export const REGISTER_SLOTS = CACHE_LINE;
+export const REGISTER_SLOT_COUNT = 1 << 14;
+/** With more entries the host empties the slots, so that a search ends soon. */
+export const REGISTER_MOST_ENTRIES = 1 << 13;
+/** Room for entries, and for queries, each a copy of another with an agent of its own. */
+export const REGISTER_ROOM = REGISTER_SLOTS + REGISTER_SLOT_COUNT * WORD;
+export const REGISTER_ROOM_BYTES = 1 << 20;
+/** Counters by the name of the agent, NAME_…. */
+export const REGISTER_NAMES = REGISTER_ROOM + REGISTER_ROOM_BYTES;
+/** Names that have counters of their own at most, with NAME_NONE and NAME_OTHERS. */
+export const REGISTER_MOST_NAMES = 1 << 13;
+
+/** A value of the agent field, as it stands in the line, and the query that answers for it. */
+export const ENTRY_HASH = 0;
+/** The query as in REGISTER_QUERY. */
+export const ENTRY_ASKED = ENTRY_HASH + WORD;
+export const ENTRY_QUERY = ENTRY_ASKED + WORD;
+export const ENTRY_VALUE_BYTES = ENTRY_QUERY + WORD;
+/** The value. */
+export const ENTRY_VALUE = ENTRY_VALUE_BYTES + WORD;
+/** Bytes of a value that count: an agent that is named after them is not seen. */
+export const MOST_VALUE_BYTES = 1024;
+
+/** The name of an agent, and u64 by verdict: records that were judged for it. */
+export const NAME_COUNTS = 0;
+export const NAME_LENGTH = NAME_COUNTS + VERDICTS * LONG;
+export const NAME_TEXT = NAME_LENGTH + WORD;
+export const NAME_BYTES = 2 * CACHE_LINE;
+/** Records that name no crawler, and those of names that are too many for counters of their own. */
+export const NAME_NONE = 0;
+export const NAME_OTHERS = 1;
+export const REGISTER_BYTES = REGISTER_NAMES + REGISTER_MOST_NAMES * NAME_BYTES;
 
 // ---- Sizes
 

@@ -17,6 +17,7 @@ import {
   FRAGMENT_BAD_INPUT,
   FRAGMENT_BAD_LINE,
   FRAGMENT_DISALLOW,
+  FRAGMENT_JUDGED_AS,
   FRAGMENT_LINE,
   FRAGMENT_MASK_ALLOWED,
   FRAGMENT_MASK_DENIED,
@@ -124,6 +125,13 @@ export interface QuerySettings {
   readonly timeColumn?: number;
   /** Whether each line has its own time. Default: if there is a `timeField`. */
   readonly timed?: boolean;
+  /**
+   * Path of the member that names the agent for which a record is judged, as `urlField`;
+   * `undefined`, the default, if all records are judged for `agents`, which has one otherwise.
+   */
+  readonly agentField?: readonly string[] | undefined;
+  /** The column of rows that names that agent, from 0; it may be changed later. Default 0. */
+  readonly agentColumn?: number;
   /** Whether every version of a robots.txt counts, and not that of one time. Default false. */
   readonly ever?: boolean | undefined;
   /**
@@ -144,6 +152,9 @@ export interface QuerySettings {
   /** Whether each record comes out in a frame with its URL (kernel/layout.ts, FRAME_…). */
   readonly frames?: boolean | undefined;
 }
+
+/** The member, or the end of the column, with the agent for which a record was judged. */
+export const JUDGED_AS = 'judged_as';
 
 /** The member or column that holds the URL in a conversion. */
 export const CONVERTED_URL = 'url';
@@ -248,6 +259,7 @@ export function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_USE_VERSIONS_OPEN] = `"${use}_versions":{`;
   words[FRAGMENT_SIGNAL] = '"signal":';
   words[FRAGMENT_SIGNALS_OPEN] = '"signals":{';
+  words[FRAGMENT_JUDGED_AS] = `"${JUDGED_AS}":`;
   words[FRAGMENT_DISALLOW] = 'Disallow: ';
   words[FRAGMENT_ALLOW] = 'Allow: ';
   words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];

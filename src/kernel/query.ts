@@ -45,6 +45,7 @@ import {
   HOST_COUNTS_BYTES,
   LATEST,
   MARGIN,
+  MOST_VALUE_BYTES,
   OUTCOMES,
   OUTPUT_ALLOWED,
   OUTPUT_ANNOTATE,
@@ -52,7 +53,10 @@ import {
   OUTPUT_MASK,
   OUTPUT_VERDICTS,
   QUERY_ADDS_SHARD,
+  QUERY_AGENT_COLUMN,
   QUERY_AGENT_COUNT,
+  QUERY_AGENT_FIELD_COUNT,
+  QUERY_AGENT_FIELDS,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
   QUERY_AT,
@@ -76,9 +80,11 @@ import {
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_AGE,
   QUERY_MAX_LINE,
+  QUERY_NAMES_AGENT,
   QUERY_NOW,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_REGISTER,
   QUERY_REMEMBERED,
   QUERY_REQUIRE_GRANT,
   QUERY_ROW_FIELDS,
@@ -98,6 +104,7 @@ import {
   REASON_CONTENT_SIGNAL,
   REASON_CONTENT_USAGE,
   REASON_POLICY_TOKEN,
+  REGISTER_BYTES,
   REMEMBERED_BYTES,
   ROW_MARK_BYTES,
   RULE_BYTES,
@@ -139,6 +146,8 @@ export interface Query {
   readonly outcomes: number;
 }
 
+/** Bytes of a key that no object has: see `wantedBytes` of the kernel. */
+const NO_KEY = 0xffff_ffff;
 /** The counters of rules begin with a quarter of their entries, or with this many. */
 const FIRST_RULE_ENTRIES = 2 ** 12;
 
@@ -242,7 +251,9 @@ function lineOverhead(
   const frame = settings.frames === true ? FRAME_OUTCOMES + agents + MARGIN : 0;
   const { rowFields = 0, mostRowFields = rowFields } = settings;
   const padding = annotatesRows(settings) ? mostRowFields : 0;
-  return 64 + verdicts + explained + 3 * strings + shown + frame + padding + 5 * MARGIN;
+  // The agent that a record names, the product token of its group, and quotes around them.
+  const named = settings.agentField === undefined ? 0 : 3 * MOST_VALUE_BYTES;
+  return 64 + named + verdicts + explained + 3 * strings + shown + frame + padding + 5 * MARGIN;
 }
 
 /** Writes the blocks of a query one after another. */
@@ -297,7 +308,8 @@ export function tokenOfLink(link: string, google: boolean): string | undefined {
 export function queryBytes(settings: QuerySettings): number {
   let bytes = QUERY_BYTES + 4 * MARGIN + (settings.shards ? CRC_BYTES : 0);
   for (const word of fragments(settings)) bytes += 16 + 3 * word.length;
-  for (const key of [...settings.urlField, ...(settings.timeField ?? [])]) {
+  const { urlField, timeField = [], agentField = [] } = settings;
+  for (const key of [...urlField, ...timeField, ...agentField]) {
     bytes += 32 + 3 * key.length;
   }
   questionsOf(settings).forEach(({ name, agent, use }, index) => {
@@ -385,7 +397,9 @@ export function encodeQuery(
     block.put(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
   });
   const putPath = (keys: readonly string[], count: number, fields: number): void => {
-    const place = block.take(keys.length * 8);
+    const place = block.take(Math.max(keys.length, 1) * 8);
+    // Without a path, no key is the wanted one.
+    block.word(place + 4, NO_KEY);
     keys.forEach((key, index) => {
       block.put(place + index * 8, encoder.encode(key));
     });
@@ -395,6 +409,9 @@ export function encodeQuery(
   const { timeField = [], timeColumn = 0, timed = timeField.length > 0, ever } = settings;
   putPath(settings.urlField, QUERY_FIELD_COUNT, QUERY_FIELDS);
   putPath(timeField, QUERY_TIME_FIELD_COUNT, QUERY_TIME_FIELDS);
+  const { agentField, agentColumn = 0 } = settings;
+  putPath(agentField ?? [], QUERY_AGENT_FIELD_COUNT, QUERY_AGENT_FIELDS);
+  block.word(QUERY_AGENT_COLUMN, agentColumn);
   block.word(QUERY_TIME_COLUMN, timeColumn);
   const overhead = lineOverhead(settings, words, names, verdicts);
   const tallyEnd = WORKER_TALLY + questions.length * OUTCOMES * 8;
@@ -410,7 +427,8 @@ export function encodeQuery(
       (timed ? QUERY_TIMED : 0) |
       (ever === true ? QUERY_EVER : 0) |
       (settings.dated === true ? QUERY_DATED : 0) |
-      (settings.requireGrant === true ? QUERY_REQUIRE_GRANT : 0),
+      (settings.requireGrant === true ? QUERY_REQUIRE_GRANT : 0) |
+      (agentField !== undefined ? QUERY_NAMES_AGENT : 0),
   );
   block.word(QUERY_FORMAT, FORMAT_NUMBERS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
@@ -433,6 +451,9 @@ export function encodeQuery(
   block.word(QUERY_RULE_ENTRIES, firstEntries);
   block.word(QUERY_RULE_DOUBLINGS, ruleEntries === 0 ? 0 : Math.log2(ruleEntries / firstEntries));
   const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
+  const registerStart = CACHE_LINE * Math.ceil(rulesEnd / CACHE_LINE);
+  block.word(QUERY_REGISTER, agentField === undefined ? 0 : registerStart);
+  const end = agentField === undefined ? rulesEnd : registerStart + REGISTER_BYTES;
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
@@ -453,7 +474,7 @@ export function encodeQuery(
     address,
     lineFactor: lineFactor(settings),
     lineOverhead: overhead,
-    workerBytes: MARGIN * Math.floor(rulesEnd / MARGIN) + 2 * MARGIN,
+    workerBytes: MARGIN * Math.floor(end / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     outcomes: questions.length,
   };
@@ -531,8 +552,9 @@ export function shardQueryBytes(settings: QuerySettings, tables: number): number
  * than one outcome: then every line is looked up as a whole.
  */
 export function rememberedBytes(settings: QuerySettings, slots: number): number {
-  const { google, explain, ruleEntries = 0, anyHost, addsShard = false } = settings;
-  const isPlain = outcomesOf(settings) === 1 && !(google || explain || addsShard);
+  const { google, explain, ruleEntries = 0, anyHost, addsShard = false, agentField } = settings;
+  const isOne = outcomesOf(settings) === 1 && agentField === undefined;
+  const isPlain = isOne && !(google || explain || addsShard);
   return isPlain && ruleEntries === 0 && anyHost === 0 ? REMEMBERED_BYTES * slots : 0;
 }
 

@@ -15,6 +15,7 @@ import {
   TASK_OUTPUT_END,
   TASK_PLACES,
   TASK_QUERY,
+  TASK_RESUMED,
   TASK_SCRATCH,
   TASK_SCRATCH_END,
   TASK_WORKER,
@@ -88,15 +89,20 @@ export class KernelTask {
    * Judges lines until the batch ends or something is needed; returns RUN_… of kernel/layout.ts.
    *
    * A loop around it ends, because each call judges lines. The exceptions are the last call, one
-   * call that asks for the line base, one call that needs its output emptied, and one call that
-   * needs room for counters of rules. Any further call without progress is an error.
+   * call that asks for the line base, one call that needs its output emptied, one call that needs
+   * room for counters of rules, and one call that needs an agent. Any further call without progress
+   * is an error.
+   *
+   * @param resumes whether the bad records of the call before stay listed
    */
-  run(): number {
+  run(resumes = false): number {
     const input = this.words[TASK_INPUT / 4];
+    const flags = (this.words[TASK_FLAGS / 4] as number) & ~TASK_RESUMED;
+    this.words[TASK_FLAGS / 4] = resumes ? flags | TASK_RESUMED : flags;
     const result = this.#kernel.run(this.#address);
     if (result !== RUN_DONE && result !== RUN_BAD_RECORD) {
       this.#idle = input === this.words[TASK_INPUT / 4] ? this.#idle + 1 : 0;
-      if (this.#idle > 3) {
+      if (this.#idle > 4) {
         throw new Error(`the kernel makes no progress on a batch (result ${result})`);
       }
     }

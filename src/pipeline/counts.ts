@@ -2,16 +2,23 @@
  * What a run counts: verdicts and reasons by agent, by host and by rule, without a bound on hosts.
  */
 
+import { Buffer } from 'node:buffer';
 import {
   HOST_COUNTS_ALLOW,
   HOST_COUNTS_BITS,
   HOST_COUNTS_BYTES,
   HOST_COUNTS_DENY,
   HOST_COUNTS_REASONS,
+  NAME_BYTES,
+  NAME_LENGTH,
+  NAME_TEXT,
   OUTCOMES,
   QUERY_COUNTS,
+  QUERY_REGISTER,
   QUERY_RULES,
   QUERY_SEEN,
+  REGISTER_NAMES,
+  REGISTER_NAMES_USED,
   WORKER_BAD,
   WORKER_PASSED,
   WORKER_RECORDS,
@@ -19,6 +26,7 @@ import {
   WORKER_TO_COME,
 } from '../kernel/layout.js';
 import { RuleCounters, VersionMarks } from '../kernel/rule-counts.js';
+import { VERDICTS } from '../protocol/verdict.js';
 
 /** The counters of all inputs so far. */
 export interface Tally {
@@ -59,6 +67,55 @@ export function sumTally(counted: readonly CountedBlocks[], agents: number): Tal
     outcomes,
   };
 }
+
+/** How many records were judged for an agent that they name. */
+interface NamedAgent {
+  readonly name: string;
+  /** The number of each verdict, in the order of VERDICTS. */
+  readonly verdicts: readonly number[];
+}
+
+/** The agents that the records of a run name. */
+export interface NamedAgents {
+  /** Those with most records first. The agent `*` has the records that name no crawler. */
+  readonly agents: readonly NamedAgent[];
+  /** The verdicts of all agents that were too many to be counted by name. */
+  readonly others: readonly number[];
+}
+
+/** Adds up what was counted for the agents that records name. */
+export function sumNamedAgents(counted: readonly CountedBlocks[]): NamedAgents {
+  const sums = new Map<string, number[]>();
+  for (const { memory, query, workerBlocks } of counted) {
+    const bytes = Buffer.from(memory.buffer);
+    const offset = bytes.readUInt32LE(query + QUERY_REGISTER);
+    if (offset === 0) continue;
+    for (const block of workerBlocks) {
+      const register = block + offset;
+      const used = bytes.readUInt32LE(register + REGISTER_NAMES_USED);
+      for (let index = 0; index < used; index++) {
+        const at = register + REGISTER_NAMES + index * NAME_BYTES;
+        const text = at + NAME_TEXT;
+        const name = bytes.toString('latin1', text, text + bytes.readUInt32LE(at + NAME_LENGTH));
+        const sum = sums.get(name) ?? VERDICTS.map(() => 0);
+        sums.set(
+          name,
+          sum.map((count, verdict) => count + Number(bytes.readBigUInt64LE(at + 8 * verdict))),
+        );
+      }
+    }
+  }
+  const others = sums.get(OTHER_AGENTS) ?? [];
+  sums.delete(OTHER_AGENTS);
+  const agents = Array.from(sums, ([name, verdicts]) => ({ name, verdicts }));
+  const records = ({ verdicts }: NamedAgent): number => verdicts.reduce((sum, each) => sum + each);
+  const isUsed = agents.filter((agent) => records(agent) > 0);
+  isUsed.sort((a, b) => records(b) - records(a) || (a.name < b.name ? -1 : 1));
+  return { agents: isUsed, others };
+}
+
+/** The name of NAME_OTHERS: no agent has it. */
+const OTHER_AGENTS = '';
 
 /** The worker blocks of a query, in the memory of the table or in one of its banks. */
 export interface CountedBlocks {

@@ -8,7 +8,13 @@ import {
   type TableMemory,
 } from '../judge/table-memory.js';
 import { type Arena, kernelModule, type Region } from '../kernel/kernel.js';
-import { MAX_BAD, QUERY_COLUMN, QUERY_ROW_FIELDS, QUERY_TIME_COLUMN } from '../kernel/layout.js';
+import {
+  MAX_BAD,
+  QUERY_AGENT_COLUMN,
+  QUERY_COLUMN,
+  QUERY_ROW_FIELDS,
+  QUERY_TIME_COLUMN,
+} from '../kernel/layout.js';
 import {
   encodeQuery,
   encodeShardQueries,
@@ -20,6 +26,8 @@ import {
 import {
   CONVERTED_URL,
   type Conversion,
+  isRows,
+  JUDGED_AS,
   NOTATIONS,
   type OutputMode,
   outcomesOf,
@@ -28,6 +36,7 @@ import {
   useField,
 } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
+import type { KnownAgent } from '../protocol/known-agent.js';
 import type { Use } from '../protocol/uses.js';
 import type { Verdict } from '../protocol/verdict.js';
 import type { TableHeader } from '../table/check.js';
@@ -36,8 +45,10 @@ import { type BadRecord, RECORD_UNITS, type RecordUnit } from './bad-record.js';
 import {
   type CountedBlocks,
   HostCounts,
+  type NamedAgents,
   type RuleCounts,
   SeenHosts,
+  sumNamedAgents,
   sumRules,
   type Tally,
   type WantedRules,
@@ -89,6 +100,14 @@ export interface FilterSettings {
    * force then. `undefined`, the default, for the time of the table. Only with histories.
    */
   readonly timeField?: readonly string[] | undefined;
+  /**
+   * The member that names the agent of each record, as `urlField`: the record is judged for it.
+   * `undefined`, the default, if all are judged for `agents`. Otherwise these are one agent, whose
+   * name stands for all that records name, and nothing is asked about uses.
+   */
+  readonly agentField?: readonly string[] | undefined;
+  /** With `agentField`, the crawlers that are found by their names. Default: none. */
+  readonly knownAgents?: readonly KnownAgent[] | undefined;
   /** Whether every version of a robots.txt counts. Default false. Only with histories. */
   readonly ever?: boolean;
   /**
@@ -152,8 +171,8 @@ interface Stage {
 /** What `timeField` calls the time before the object of a line of CDXJ. */
 export const CDXJ_TIME = 'timestamp';
 
-/** Where the records of an input have their URL, and their time. */
-type Fields = Pick<FilterSettings, 'urlField' | 'timeField'>;
+/** Where the records of an input have their URL, their time and their agent. */
+type Fields = Pick<FilterSettings, 'urlField' | 'timeField' | 'agentField'>;
 
 /** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
@@ -202,6 +221,7 @@ export class Filter {
         view.setInt32(query.address + QUERY_COLUMN, input.column, true);
         view.setInt32(query.address + QUERY_ROW_FIELDS, input.rowFields ?? 0, true);
         view.setInt32(query.address + QUERY_TIME_COLUMN, input.timeColumn ?? 0, true);
+        view.setInt32(query.address + QUERY_AGENT_COLUMN, input.agentColumn ?? 0, true);
       }
     }
     const conversion = this.#conversion(input.format);
@@ -298,6 +318,11 @@ export class Filter {
     return sumRules(banks, wanted);
   }
 
+  /** The records of each agent that records name; none unless there is an `agentField`. */
+  namedAgents(): NamedAgents {
+    return sumNamedAgents(this.#table.banks.flatMap((_, index) => this.#countedIn(index)));
+  }
+
   /** What was counted in a bank, for each format. */
   #countedIn(bank: number): CountedBlocks[] {
     return [...this.#stages.values()].flatMap(({ run }) => run.counted[bank] ?? []);
@@ -322,15 +347,19 @@ export class Filter {
     this.#stages.clear();
   }
 
-  /** The paths of the URL and the time in an input. */
+  /** The paths of the URL, the time and the agent in an input. */
   #fieldsOf(input: RunInput): Fields {
-    const { urlField, timeField } = this.#settings;
-    if (input.kind !== 'stream') return { urlField, timeField };
-    return { urlField: input.urlField ?? urlField, timeField: input.timeField ?? timeField };
+    const { urlField, timeField, agentField } = this.#settings;
+    if (input.kind !== 'stream') return { urlField, timeField, agentField };
+    return {
+      urlField: input.urlField ?? urlField,
+      timeField: input.timeField ?? timeField,
+      agentField: input.agentField ?? agentField,
+    };
   }
 
-  #stage(format: RecordFormat, { urlField, timeField }: Fields): Stage {
-    const key = JSON.stringify([format, urlField, timeField]);
+  #stage(format: RecordFormat, { urlField, timeField, agentField }: Fields): Stage {
+    const key = JSON.stringify([format, urlField, timeField, agentField]);
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
     const table = this.#table;
@@ -341,6 +370,7 @@ export class Filter {
       urlField,
       timeField: isBefore ? [] : timeField,
       timed: timeField !== undefined,
+      agentField,
     });
     const { banks, shards } = table;
     const placed = banks.map((bank) => placeQuery(bank, shards, settingsIn(bank)));
@@ -353,6 +383,10 @@ export class Filter {
       arena: table.arena,
       module: kernelModule(),
       query: (divider ?? first).query,
+      agents: agentField && {
+        known: this.#settings.knownAgents ?? [],
+        notation: isRows(format) ? 'rows' : 'json',
+      },
       banks: divider && { banks: placed, bankOfShard: bankOfShard(table) },
       batchBytes: this.#batchBytes,
       unit,
@@ -366,8 +400,9 @@ export class Filter {
   /** The settings of the query for a format, in one memory of the table. */
   #querySettings(format: RecordFormat, { slots }: Bank): QuerySettings {
     const { header, shards } = this.#table;
-    const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
+    const { countHosts, countByHost, countByRule, addedShards, preferences, ...others } =
       this.#settings;
+    const { knownAgents: _known, ...asked } = others;
     const conversion = this.#conversion(format);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -505,16 +540,24 @@ interface MemberConflict {
 export function memberConflict(
   settings: Pick<
     FilterSettings,
-    'uses' | 'urlField' | 'verdictField' | 'explain' | 'dated' | 'strict' | 'outputFormat'
+    | 'uses'
+    | 'urlField'
+    | 'agentField'
+    | 'verdictField'
+    | 'explain'
+    | 'dated'
+    | 'strict'
+    | 'outputFormat'
   > & { readonly hasPreferences?: boolean },
   format: RecordFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
-  const { urlField, verdictField, explain, strict, outputFormat } = settings;
+  const { urlField, agentField, verdictField, explain, strict, outputFormat } = settings;
   const { uses = [], hasPreferences = false, dated = false } = settings;
   const useMembers = uses.length > 0 ? membersOfUses(verdictField, explain, dated) : [];
   const explanation = [
     ...(explain ? EXPLANATION_MEMBERS : []),
     ...(explain && dated ? DATED_MEMBERS : []),
+    ...(explain && agentField !== undefined ? [JUDGED_AS] : []),
   ];
   if (verdictField !== undefined && useMembers.includes(verdictField)) {
     return { member: verdictField, with: 'use' };

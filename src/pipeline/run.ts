@@ -14,6 +14,7 @@ import type { Query } from '../kernel/query.js';
 import { writeDue } from '../workers/batch-ends.js';
 import { DescriptorError, descriptorEnd } from '../workers/descriptor.js';
 import type {
+  AgentsTask,
   BanksTask,
   BankTask,
   Executor,
@@ -63,7 +64,15 @@ export type RunInput =
       Partial<
         Pick<
           StreamInput,
-          'column' | 'timeColumn' | 'rowFields' | 'header' | 'zstd' | 'urlField' | 'timeField'
+          | 'column'
+          | 'timeColumn'
+          | 'agentColumn'
+          | 'rowFields'
+          | 'header'
+          | 'zstd'
+          | 'urlField'
+          | 'timeField'
+          | 'agentField'
         >
       >);
 
@@ -82,6 +91,8 @@ interface RunOptions {
   readonly module: WebAssembly.Module;
   /** The query for each line, which lies in memory already. */
   readonly query: Query;
+  /** How the agents that records name are found. Default: they name none. */
+  readonly agents?: AgentsTask | undefined;
   /** The memories that hold the table, if it does not fit in one; the query then finds the URLs. */
   readonly banks?: QueriedBanks | undefined;
   /**
@@ -504,7 +515,7 @@ class Passage {
 
   /** Starts all workers at once, and follows each. */
   #startWorkers(fileBytes: number | undefined): Promise<void>[] {
-    const { arena, module, pool, query, bankTasks, source, workersWrite } = this.#options;
+    const { arena, module, pool, query, bankTasks, agents, source, workersWrite } = this.#options;
     const { regions, slots } = this.#ring;
     const tasks = Array.from({ length: pool.threads }, (_, worker) =>
       pool.run({
@@ -517,6 +528,7 @@ class Passage {
         worker,
         query: query.address,
         banks: bankTasks,
+        agents,
         input:
           source?.kind === 'file' || (source?.kind === 'pipe' && workersWrite) ? source : undefined,
         fileBytes,

@@ -243,20 +243,8 @@ export function headerCandidates(header: string): string[] {
   return [...candidates];
 }
 
-/**
- * Whether a name stands in a header as whole words, in any case: not as a part of a longer name,
- * and not in the address of a page.
- */
-export function namesProduct(header: string, name: string): boolean {
-  const text = headerWords(header).join(' ').toLowerCase();
-  const sought = name.toLowerCase();
-  for (let at = text.indexOf(sought); at >= 0; at = text.indexOf(sought, at + 1)) {
-    if (!isNameCharacter(text, at - 1) && !isNameCharacter(text, at + sought.length)) return true;
-  }
-  return false;
-}
-
-function isNameCharacter(text: string, at: number): boolean {
+/** Whether the character at an offset of a text may be a part of a crawler's name. */
+export function isNameCharacter(text: string, at: number): boolean {
   const unit = text.charCodeAt(at); // NaN outside the text
   return isLetter(unit) || isDigit(unit) || '-_.'.includes(text[at] ?? ' ');
 }

@@ -4,14 +4,8 @@
  */
 
 import { nearest } from '../base/nearest.js';
-import {
-  type Agent,
-  CHAIN_SEPARATOR,
-  chainOf,
-  isPublishedName,
-  lowerCaseAscii,
-  namesProduct,
-} from './agent.js';
+import { type Agent, CHAIN_SEPARATOR, chainOf, isPublishedName, lowerCaseAscii } from './agent.js';
+import { HeaderAgents } from './header-agents.js';
 import type { KnownAgent } from './known-agent.js';
 import type { Use } from './uses.js';
 
@@ -189,5 +183,6 @@ export function agentsInHeader(
   header: string,
   agents: readonly KnownAgent[],
 ): readonly KnownAgent[] {
-  return agents.filter(({ token, published }) => namesProduct(header, published ?? token));
+  const named = new Set(Array.from(new HeaderAgents(agents).namedIn(header), ({ agent }) => agent));
+  return agents.filter((agent) => named.has(agent));
 }

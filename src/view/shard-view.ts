@@ -60,18 +60,16 @@ import {
   SECTION_BUCKETS,
   SECTION_END,
   SECTION_HOSTS,
-  SECTION_TOKENS,
   SOURCE_FIXED_BYTES,
   SOURCE_LIMIT,
   SOURCE_TEXT,
   SOURCE_WITH_HOST,
   SOURCE_WITH_NUMBER,
-  TOKEN_ANY,
-  TOKEN_ENTRY_BYTES,
   VERSION_CONFIRMED,
 } from '../table/format.js';
 import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
 import { readRecordList, type TableRecord } from '../table/record-list.js';
+import { firstTokenFrom, numberOfToken, tokenAt } from '../table/token-list.js';
 import { AutomatonView } from './automaton-view.js';
 import {
   type AuthorityRecords,
@@ -88,7 +86,6 @@ import {
 /** Offsets in the bytes of a shard are below this number: see ShardView. */
 export const SHARD_SPAN = 2 ** 32;
 
-const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
 /** Which shard of its table a shard is. */
@@ -186,7 +183,8 @@ export class ShardView {
   /** The names of its signals (protocol/uses.ts) that begin with a prefix, sorted. */
   *signalTokens(prefix: string): Iterable<string> {
     const count = this.reader.u32(HEADER_TOKENS);
-    for (let number = this.#firstFrom(Buffer.from(prefix)); number < count; number++) {
+    const first = firstTokenFrom(this.reader, Buffer.from(prefix));
+    for (let number = first; number < count; number++) {
       const text = textOf(this.#token(number));
       if (!text.startsWith(prefix)) return;
       yield text;
@@ -195,24 +193,7 @@ export class ShardView {
 
   /** Returns the number of a product token in lower case; -1 if no robots.txt names it. */
   tokenNumber(token: string): number {
-    if (token === '*') return TOKEN_ANY;
-    if (token === '') return FIRST_SORTED_TOKEN - 1;
-    const bytes = Buffer.from(token);
-    const number = this.#firstFrom(bytes);
-    if (number === this.reader.u32(HEADER_TOKENS)) return -1;
-    return bytes.equals(this.#token(number)) ? number : -1;
-  }
-
-  /** The number of the first sorted token that does not precede a text. */
-  #firstFrom(bytes: Buffer): number {
-    let low = FIRST_SORTED_TOKEN;
-    let high = this.reader.u32(HEADER_TOKENS);
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (Buffer.compare(this.#token(middle), bytes) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return numberOfToken(this.reader, token);
   }
 
   /** Whether the shard has a product token, given in lower case. */
@@ -611,8 +592,7 @@ export class ShardView {
     if (number >= reader.u32(HEADER_TOKENS)) {
       throw reader.damaged(`it has no product token ${number}`);
     }
-    const entry = this.#section(SECTION_TOKENS) + number * TOKEN_ENTRY_BYTES;
-    return reader.copy(reader.u32(entry), reader.u32(entry + 4));
+    return tokenAt(reader, number);
   }
 
   /** Length of the hosts section; its contents never overlap, so their sum is at most this. */

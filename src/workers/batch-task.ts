@@ -1,10 +1,17 @@
 /** Judges a batch in a worker's blocks of memory, and checks the guards after each call. */
 
 import { type Kernel, scratchBytes } from '../kernel/kernel.js';
-import { RUN_BAD_RECORD, RUN_DONE, RUN_RULES_FULL, TASK_OVERLONG } from '../kernel/layout.js';
+import {
+  RUN_BAD_RECORD,
+  RUN_DONE,
+  RUN_NEEDS_AGENT,
+  RUN_RULES_FULL,
+  TASK_OVERLONG,
+} from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
 import { KernelTask } from '../kernel/task.js';
 import type { BatchSink } from './batch-ends.js';
+import type { AgentRegister } from './record-agents.js';
 import { blockAddress, Guards, type Regions, scratchAddress, taskAddress } from './ring/regions.js';
 import type { ListedRecord, Ring } from './ring/ring.js';
 import type { Batch } from './ring/slots.js';
@@ -21,6 +28,8 @@ interface TaskPlace {
   readonly worker: number;
   /** Address of the query. */
   readonly query: number;
+  /** The register of the agents that records name; undefined if they name none. */
+  readonly register?: AgentRegister | undefined;
 }
 
 /** Runs the kernel over batches of the ring, or of a bank, with a worker's blocks there. */
@@ -66,7 +75,11 @@ export class BatchTask extends KernelTask {
 
   /** @throws GuardError if the kernel wrote beyond a region, so that any record may be wrong */
   override run(): number {
-    const result = super.run();
+    let result = super.run();
+    while (result === RUN_NEEDS_AGENT) {
+      this.#place.register?.add();
+      result = super.run(true);
+    }
     this.#guards.check(this.#place.worker, this.#slot, this.#isJumbo);
     return result;
   }

@@ -40,8 +40,10 @@ import {
 import type { BatchSink } from './batch-ends.js';
 import { type BatchEnd, type BatchJudge, type BatchKernel, BatchTask } from './batch-task.js';
 import type { BanksTask, BankTask, ComputeTask } from './messages.js';
+import type { AgentRegister, RegisterIn } from './record-agents.js';
 import {
   BANK_BYTES,
+  blockAddress,
   type DivisionRegions,
   Guards,
   PLACE_BYTES,
@@ -51,22 +53,33 @@ import type { Ring } from './ring/ring.js';
 import type { Batch } from './ring/slots.js';
 import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/words.js';
 
+/** What works in each memory of a task. */
+interface MemoryAccess {
+  /** Binds the kernel to a memory. */
+  readonly bind: (memory: WebAssembly.Memory) => Promise<BatchKernel>;
+  readonly registerIn: RegisterIn;
+}
+
 /**
  * What judges the batches of a task by a table in several memories. Loaded on demand, because few
  * tables need it.
  *
- * @param bind binds the kernel to a memory
+ * @param access what works in each memory
  */
 export async function dividedJudge(
   ring: Ring,
   { worker, query, memory }: ComputeTask,
   { division: regions, banks }: BanksTask,
-  bind: (memory: WebAssembly.Memory) => Promise<BatchKernel>,
+  { bind, registerIn }: MemoryAccess,
 ): Promise<BatchJudge> {
   const kernel = await bind(memory);
   const division = new Division({ ring, kernel, worker, query, regions, banks: banks.length });
   const judges: BankJudge[] = [];
-  for (const bank of banks) judges.push(new BankJudge(await bind(bank.memory), bank, worker));
+  for (const bank of banks) {
+    const block = blockAddress(bank.regions, worker);
+    const register = registerIn(bank.memory.buffer as SharedArrayBuffer, bank.query, block);
+    judges.push(new BankJudge(await bind(bank.memory), bank, worker, register));
+  }
   const judge = new DividedBatchJudge(ring, worker, division, judges);
   return (batch, sink) => judge.judge(batch, sink);
 }
@@ -214,13 +227,18 @@ class BankJudge {
   readonly #places: number;
   #lines = 0;
 
-  constructor(kernel: BatchKernel, bank: BankTask, worker: number) {
+  constructor(
+    kernel: BatchKernel,
+    bank: BankTask,
+    worker: number,
+    register: AgentRegister | undefined,
+  ) {
     const { memory, regions, query, places, placesStride } = bank;
     this.#bank = bank;
     this.#worker = worker;
     this.#memory = new Uint8Array(memory.buffer);
     this.#places = places + worker * placesStride;
-    this.task = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
+    this.task = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query, register });
   }
 
   /** Begins a share of a batch. */

@@ -1,5 +1,6 @@
 /** What the main thread tells the threads of a pool, and what they answer. */
 
+import type { KnownAgent } from '../protocol/known-agent.js';
 import type { DivisionRegions, Regions } from './ring/regions.js';
 
 /** An input that threads of the pool read. */
@@ -29,6 +30,8 @@ export interface ComputeTask extends RingTask {
   readonly query: number;
   /** The memories that hold the table; undefined if the task's own memory holds it. */
   readonly banks: BanksTask | undefined;
+  /** How the agents that records name are found; undefined if they name none. */
+  readonly agents: AgentsTask | undefined;
   /** The input of the workers; undefined if another thread fills the ring. */
   readonly input: FileSource | PipeSource | undefined;
   /** If the input is a file: its size before the first read. */
@@ -36,6 +39,15 @@ export interface ComputeTask extends RingTask {
   /** The descriptor that the workers write to; undefined if the main thread writes. */
   readonly output: number | undefined;
 }
+
+/** How a thread finds the agents that records name. */
+export interface AgentsTask {
+  readonly known: readonly KnownAgent[];
+  readonly notation: ValueNotation;
+}
+
+/** How values that name agents are written in lines: in JSON strings, or in rows. */
+export type ValueNotation = 'json' | 'rows';
 
 /** The banks of a run: memories that hold some shards of the table each. */
 export interface BanksTask {

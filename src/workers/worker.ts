@@ -11,9 +11,10 @@ import {
 import { type BatchJudge, type BatchKernel, BatchTask, wholeBatchJudge } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
-import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
+import type { AgentsTask, ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
 import { PipeProducer, ZstdProducer } from './producer.js';
-import { GuardError } from './ring/regions.js';
+import type { RegisterIn } from './record-agents.js';
+import { blockAddress, GuardError } from './ring/regions.js';
 import { Ring } from './ring/ring.js';
 
 /** Maximum seconds for which the main thread keeps its event loop waiting. */
@@ -40,15 +41,26 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
 /** What judges the batches of a task. */
 async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
   const bind = (memory: WebAssembly.Memory): Promise<BatchKernel> => bindKernel(task, memory);
+  const registerIn = await registers(task.agents);
   if (task.banks !== undefined) {
     const { dividedJudge } = await import('./divided-judge.js');
-    return dividedJudge(ring, task, task.banks, bind);
+    return dividedJudge(ring, task, task.banks, { bind, registerIn });
   }
   const { worker, query } = task;
-  const { regions, memory } = ring;
+  const { regions } = ring;
+  const { buffer: memory } = ring.memory;
   const kernel = await bind(task.memory);
-  const own = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
+  const register = registerIn(memory, query, blockAddress(regions, worker));
+  const own = new BatchTask({ kernel, memory, regions, worker, query, register });
   return wholeBatchJudge(ring, own);
+}
+
+/** What opens registers. */
+async function registers(agents: AgentsTask | undefined): Promise<RegisterIn> {
+  if (agents === undefined) return () => undefined;
+  // Loaded on demand, because few runs need it.
+  const { AgentRegister } = await import('./record-agents.js');
+  return (memory, query, worker) => new AgentRegister(memory, query, worker, agents);
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): Promise<TaskEnd> {

@@ -24,6 +24,7 @@ const DAY = 86_400_000;
 /** The words of an option, by its long name; a command may have its own as `command --option`. */
 const VALUES: Readonly<Record<string, string>> = {
   '--agent': 'GPTBot',
+  '--agent-field': 'who',
   '--agents-file': 'agents.json',
   '--as-of': '2025-03-10',
   '--from': '2025-03-10',
@@ -243,10 +244,12 @@ beforeAll(async () => {
   place.write('more/l.example', `User-agent: *\n${filler}Disallow: /late\n`);
   place.write('more/t.example', 'User-agent: *\nDisallow: /typo\n');
   const rows = URLS.map(
-    (url, row) => `${row},${url},${URLS[row + 3] ?? 'https://new.example/'},2025-03-${row + 1}`,
+    // The last agent is one of the built-in lists alone.
+    (url, row) =>
+      `${row},${url},${URLS[row + 3] ?? 'https://new.example/'},2025-03-${row + 1},${row < 20 ? 'GPTBot/1' : 'Mozilla/5 (CCBot)'}`,
   );
-  const long = `9,none,${'long'.repeat(99)},`;
-  place.write('urls.csv', `id,url,link,when\n${long}\n${rows.join('\n')}\n`);
+  const long = `9,none,${'long'.repeat(99)},,`;
+  place.write('urls.csv', `id,url,link,when,who\n${long}\n${rows.join('\n')}\n`);
   place.write('none.csv', `id,url,link\n1,none,no\n`);
   place.write('list.txt', URLS.join('\n'));
   place.write('hosts.txt', `${HOSTS.join('\n')}\nnew.example\n`);

@@ -33,6 +33,10 @@ import type { RecordOutput } from './filter-output.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
 import { outputMode, reportForm, robotsSources } from './outputs.js';
 
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /** The parts of a run. */
 interface FilterRunParts {
   readonly filter: Filter;
@@ -201,6 +205,7 @@ export class FilterRun {
         `warning: ${formatNumber(tally.toCome)} of ${formatCount(tally.records, 'record')} ${tally.toCome === 1 ? 'has' : 'have'} a time to come, for which the newest robots.txt counts. Are the times in "${timeField}" right?`,
       );
     }
+    this.#noteUnnamed(tally.records);
     const warning = describeUselessRun(tally, {
       view: this.#parts.table.view,
       hosts: this.#parts.table.hosts,
@@ -213,6 +218,27 @@ export class FilterRun {
       sample: this.#sample,
     });
     if (warning !== undefined) diagnostics.note(warning);
+  }
+
+  /** Says how many records name no crawler, or that there were too many to count each. */
+  #noteUnnamed(records: number): void {
+    const { filter, options, diagnostics } = this.#parts;
+    const { agentField, statsBy } = options;
+    if (agentField === undefined) return;
+    const { agents, others } = filter.namedAgents();
+    const unnamed = sumOf(agents.find(({ name }) => name === '*')?.verdicts ?? []);
+    const field = formatFieldPath(agentField);
+    if (unnamed > 0) {
+      diagnostics.note(
+        `${formatNumber(unnamed)} of ${formatCount(records, 'record')} ${unnamed === 1 ? 'names' : 'name'} no crawler in "${field}", and ${unnamed === 1 ? 'was' : 'were'} judged for *`,
+      );
+    }
+    const left = sumOf(others);
+    if (statsBy === 'agent' && left > 0) {
+      diagnostics.note(
+        `warning: "${field}" names more agents than are counted apart: the row without an agent has ${formatCount(left, 'record')} of such agents`,
+      );
+    }
   }
 
   /** Writes the report, if one is wanted and no signal came; returns its figures. */
@@ -256,6 +282,7 @@ export class FilterRun {
       agents: agents.map(({ name }) => name),
       uses: useQuestions(agents, usesOf(options)),
       tally: { ...tally, passed: output.rows ?? tally.passed },
+      named: options.agentField && filter.namedAgents(),
       inputBytes: filter.progress().bytes + this.#convertedBytes,
       hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {

@@ -39,6 +39,7 @@ export async function checkFilterUsage(
   await checkTime(options.robotsDir, options);
   checkUrlField(options);
   checkTimes(options);
+  checkAgentField(options);
   checkUses(options);
   refuseAdditions(options);
   checkAddedMembers(options);
@@ -50,7 +51,9 @@ export async function checkFilterUsage(
   }
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
-  return table === undefined ? parseAgents(options.agent, profile) : undefined;
+  // Records may name any agent, so the groups of all are kept.
+  if (table !== undefined || options.agentField !== undefined) return undefined;
+  return parseAgents(options.agent, profile);
 }
 
 /**
@@ -99,6 +102,40 @@ function checkTimes(options: FilterOptions): void {
     throw usageError(
       `--preferences reads the newest robots.txt alone, and ${option} asks for others. Leave one out, or ${PREFERENCES_OF_A_TIME}`,
     );
+  }
+}
+
+/**
+ * Checks that nothing is asked for agents that are named beforehand, if records name theirs.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkAgentField(options: FilterOptions): void {
+  const { agentField, urlField, timeField, input } = options;
+  if (agentField === undefined) return;
+  if (input === 'text') {
+    throw usageError(
+      '--agent-field has no effect on text: each line is a URL. Use --input ndjson or csv, or name the agent: --agent GPTBot',
+    );
+  }
+  for (const [option, path] of [
+    ['--url-field', urlField],
+    ['--time-field', timeField],
+  ] as const) {
+    if (path?.join('.') !== agentField.join('.')) continue;
+    throw usageError(
+      `--agent-field and ${option} both name ${path.join('.')}. Name the member with the User-Agent`,
+    );
+  }
+  const others = [
+    ['--agent', options.agent, 'both say for whom to judge. Leave one out'],
+    ['--use', options.use, 'do not go together yet: name the agent with --agent'],
+    ['--preferences', options.preferences, 'do not go together yet: name the agent with --agent'],
+    ['--report', options.report, 'do not go together. --stats-by agent counts by agent'],
+  ] as const;
+  for (const [option, value, reason] of others) {
+    if (value === undefined || value === false) continue;
+    throw usageError(`--agent-field and ${option} ${reason}`);
   }
 }
 
@@ -266,11 +303,13 @@ export function checkAddedMembers(
   option = '--verdict-field',
   dated = false,
 ): void {
-  const { input, urlField, verdictField, explain = false, strict = false } = options;
+  const { input, urlField, agentField, verdictField } = options;
+  const { explain = false, strict = false } = options;
   const hasPreferences = options.preferences ?? false;
   const conflict = memberConflict(
     {
       urlField,
+      agentField,
       verdictField,
       explain,
       dated,

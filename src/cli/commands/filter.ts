@@ -1,6 +1,7 @@
 /** The filter and `shard`: checks the options, opens the output, runs. */
 
 import { isatty } from 'node:tty';
+import { formatFieldPath } from '../../base/arguments.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import {
@@ -17,7 +18,7 @@ import { Filter, type FilterSettings } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
-import { parseAgents } from '../agents.js';
+import { knownAgentsOf, parseAgents } from '../agents.js';
 import { Diagnostics, Interruption, NOT_ALLOWED, SUCCESS, usageError } from '../console.js';
 import { type FilterOptions, type ShardOptions, usesOf } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
@@ -92,10 +93,11 @@ export async function filter(
     interruption.signal.throwIfAborted();
     // Without histories this was checked before the table was opened.
     if (hasHistories(table)) checkAddedMembers(options, undefined, true);
-    const asked = agents ?? parseAgents(options.agent, table.header.profile);
+    const asked = agents ?? agentsOf(options, table);
     const byTime = asksForTimes(options, table);
     const settings = {
       ...settingsOf(options, asked, table),
+      knownAgents: options.agentField && (await knownAgentsOf(options, diagnostics)),
       addedShards: shards,
       preferences: await preferencesOf(options, table, asked),
     };
@@ -131,7 +133,9 @@ export async function filter(
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
         const uses = usesOf(options);
-        const run = { filter, view: table.view, agents: asked, uses, diagnostics, byTime };
+        const isNamed = options.agentField !== undefined;
+        const { view } = table;
+        const run = { filter, view, agents: asked, uses, diagnostics, isNamed, byTime };
         await writeCounts(run, counts);
       }
     }
@@ -197,6 +201,21 @@ async function startExecutor(
   return new Pool({ threads, reader });
 }
 
+/**
+ * The agents of a run. If records name their agents, it is one that stands for all.
+ *
+ * @throws RobotsFilterError `usage` as `parseAgents`, and for a table of some agents alone
+ */
+function agentsOf({ agent, agentField, table: path }: FilterOptions, table: TableMemory): Agent[] {
+  if (agentField === undefined) return parseAgents(agent, table.header.profile);
+  if (table.view.isReduced) {
+    throw usageError(
+      `${path} was compiled for some agents only, and --agent-field asks for any. Compile it again without --agent`,
+    );
+  }
+  return [{ name: `field:${formatFieldPath(agentField)}`, chain: ['*'] }];
+}
+
 /** Whether the robots.txt files that decide are those of times, of which a table has histories. */
 function asksForTimes({ timeField, inForce }: FilterOptions, table: TableMemory): boolean {
   if (!hasHistories(table)) return false;
@@ -258,6 +277,7 @@ function settingsOf(
 ): FilterSettings {
   return {
     agents,
+    agentField: options.agentField,
     uses: usesOf(options),
     requireGrant: options.requireGrant ?? false,
     output: outputMode(options),

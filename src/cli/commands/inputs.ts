@@ -398,19 +398,24 @@ export function checkUrlField(options: UrlFieldOptions): void {
 }
 
 /**
- * Refuses --url-field and --time-field if the only input turned out to be text. Among several
- * inputs, others may have the member.
+ * Refuses --url-field, --time-field and --agent-field if the only input turned out to be text.
+ * Among several inputs, others may have the member.
  *
  * @throws RobotsFilterError `usage`
  */
 export function checkUrlFieldOf(
   input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
-  options: UrlFieldOptions & Pick<FilterOptions, 'timeField'>,
+  options: UrlFieldOptions & Pick<FilterOptions, 'timeField' | 'agentField'>,
   inputs: number,
 ): void {
   if (input.format === 'text' && !input.isBlank && inputs === 1 && options.timeField) {
     throw usageError(
       `${input.name} is text, one URL per line, which have no times: --time-field has no effect on it. Use --input ndjson if its lines are objects, or --as-of DATE for all URLs`,
+    );
+  }
+  if (input.format === 'text' && !input.isBlank && inputs === 1 && options.agentField) {
+    throw usageError(
+      `${input.name} is text, one URL per line, which names no agents: --agent-field has no effect on it. Use --input ndjson if its lines are objects, or name the agent: --agent GPTBot`,
     );
   }
   if (input.format !== 'text' || input.isBlank || inputs > 1 || !isGiven(options)) return;
@@ -421,10 +426,13 @@ export function checkUrlFieldOf(
 
 /** How the options of a command say that inputs are opened. */
 export function openOptions(
-  options: InputOptions & Pick<FilterOptions, 'timeField'>,
+  options: InputOptions & Pick<FilterOptions, 'timeField' | 'agentField'>,
 ): Omit<OpenInputOptions, 'taken'> {
-  const { input: format, maxLineBytes: maxRecordBytes, header, urlField, timeField } = options;
+  const { input: format, maxLineBytes: maxRecordBytes, header } = options;
+  const { urlField, timeField, agentField } = options;
   const column = columnOption(options);
   const timeColumn = timeField?.join('.');
-  return { format, maxRecordBytes, header, column, timeColumn, urlField, timeField };
+  const agentColumn = agentField?.join('.');
+  const fields = { urlField, timeField, agentField };
+  return { format, maxRecordBytes, header, column, timeColumn, agentColumn, ...fields };
 }

@@ -53,6 +53,8 @@ export interface CountedRun {
   /** Uses about which was asked for each agent. */
   readonly uses: readonly Use[];
   readonly diagnostics: Diagnostics;
+  /** Whether records name their agents. */
+  readonly isNamed: boolean;
   /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
   readonly byTime: boolean;
 }
@@ -108,8 +110,31 @@ function placesOfUses({ agents, uses }: CountedRun, agent: number): number[] {
   return uses.map((_, use) => agents.length + agent * uses.length + use);
 }
 
-function agentRows(run: CountedRun): RowPart[][] {
+/**
+ * The rows of the agents that records name. One more row without an agent has the invalid records,
+ * and those of agents that were too many to be counted by name.
+ */
+function namedRows({ filter }: CountedRun, top: number | undefined): RowPart[][] {
+  const { outcomes, records } = filter.tally();
+  const { agents } = filter.namedAgents();
+  const { verdicts } = countsOf(outcomes[0] ?? []);
+  const left = VERDICTS.map((verdict) => verdicts[verdict]);
+  let others = records;
+  const rows = agents.map(({ name, verdicts: own }): RowPart[] => {
+    const sum = own.reduce((total, count) => total + count, 0);
+    own.forEach((count, index) => {
+      left[index] = (left[index] ?? 0) - count;
+    });
+    others -= sum;
+    return [{ cells: [name, sum, ...own] }];
+  });
+  const rest: RowPart[][] = others > 0 ? [[{ cells: [undefined, others, ...left] }]] : [];
+  return [...rows.slice(0, top), ...rest];
+}
+
+function agentRows(run: CountedRun, top: number | undefined): RowPart[][] {
   const { filter, agents } = run;
+  if (run.isNamed) return namedRows(run, top);
   const { outcomes, records } = filter.tally();
   return agents.map(({ name }, index) => {
     const { verdicts } = countsOf(outcomes[index] ?? []);

@@ -4,7 +4,7 @@ import { formatFieldPath } from '../../base/arguments.js';
 import { printableJson } from '../../base/control-characters.js';
 import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
-import type { Tally } from '../../pipeline/counts.js';
+import type { NamedAgents, Tally } from '../../pipeline/counts.js';
 import { placeOfUrls, type SampledInput, WHOLE_LINE } from '../../pipeline/input/url-places.js';
 import {
   type Authority,
@@ -46,6 +46,8 @@ export interface RunStatistics {
   /** What was asked about uses; the tally has their outcomes after those of the agents. */
   readonly uses: readonly AskedUse[];
   readonly tally: Tally;
+  /** The agents that records name; undefined if all records are judged for the same agents. */
+  readonly named: NamedAgents | undefined;
   /** Bytes of input that were read, after decompression. */
   readonly inputBytes: number;
   readonly hosts: {
@@ -148,7 +150,7 @@ export function statisticsJson(statistics: RunStatistics, report?: object): stri
 
 /** Statistics as the members of a JSON object; docs/formats.md describes them. */
 export function statisticsFigures(statistics: RunStatistics): object {
-  const { agents, uses, tally, seconds, hosts } = statistics;
+  const { agents, uses, tally, named, seconds, hosts } = statistics;
   return {
     complete: statistics.complete,
     records: tally.records,
@@ -157,6 +159,7 @@ export function statisticsFigures(statistics: RunStatistics): object {
     bytes: statistics.inputBytes,
     agents: agents.map((agent, index) => ({ agent, ...countsOf(tally.outcomes[index] ?? []) })),
     ...(uses.length === 0 ? {} : { uses: useFigures(tally, uses) }),
+    ...(named === undefined ? {} : { named: named.agents.map(namedFigures) }),
     hosts,
     seconds: { wall: seconds.setup + seconds.filter, ...seconds },
     recordsPerSecond: Math.round(perSecond(tally.records, seconds.filter)),
@@ -165,9 +168,20 @@ export function statisticsFigures(statistics: RunStatistics): object {
   };
 }
 
+/** The verdicts on the records of an agent that they name, as members of a JSON object. */
+function namedFigures({ name, verdicts }: NamedAgents['agents'][number]): object {
+  return {
+    agent: name,
+    verdicts: Object.fromEntries(VERDICTS.map((verdict, index) => [verdict, verdicts[index] ?? 0])),
+  };
+}
+
+/** Number of agents that records name which get a line. */
+const MOST_NAMED = 10;
+
 /** Formats statistics as lines for people. */
 export function statisticsText(statistics: RunStatistics): string {
-  const { agents, uses, tally, inputBytes, hosts, seconds } = statistics;
+  const { agents, uses, tally, named, inputBytes, hosts, seconds } = statistics;
   const [records, passed] = [tally.records, tally.passed].map(formatNumber);
   // Other threads may have judged records after the one at which the output ends.
   const mostWritten = statistics.complete ? passed : `at most ${passed}`;
@@ -187,6 +201,15 @@ export function statisticsText(statistics: RunStatistics): string {
     const found = Object.keys(reasons) as (keyof typeof reasons)[];
     const counts = reasons as Record<keyof typeof reasons, number>;
     rows.push(['reasons', ''], ...countRows(found, counts, tally.records, false));
+  }
+  if (named !== undefined) {
+    const counts = named.agents.map(({ name, verdicts }): [string, number] => {
+      return [name, verdicts.reduce((sum, count) => sum + count, 0)];
+    });
+    const shown = counts.slice(0, MOST_NAMED);
+    rows.push(['agents named', formatNumber(counts.filter(([name]) => name !== '*').length)]);
+    const names = shown.map(([name]) => name);
+    rows.push(...countRows(names, Object.fromEntries(shown), tally.records, true));
   }
   const rate = perSecond(tally.records, seconds.filter);
   const byteRate = perSecond(inputBytes, seconds.filter);

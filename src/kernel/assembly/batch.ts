@@ -33,6 +33,7 @@ import {
   OUTPUT_VERDICTS,
   QUERY_ADDS_SHARD,
   QUERY_FRAMES,
+  QUERY_NAMES_AGENT,
   QUERY_REQUIRE_GRANT,
   QUERY_STRICT,
   QUERY_TIMED,
@@ -44,11 +45,13 @@ import {
   REASON_NO_OBJECT,
   RUN_BAD_RECORD,
   RUN_DONE,
+  RUN_NEEDS_AGENT,
   RUN_NEEDS_LINE_BASE,
   RUN_OUTPUT_FULL,
   RUN_RULES_FULL,
   TASK_LINE_BASE_KNOWN,
   TASK_OVERLONG,
+  TASK_RESUMED,
   UNKNOWN,
   WORKER_TALLY,
 } from '../layout';
@@ -82,6 +85,7 @@ import {
   Task,
   Worker,
 } from './memory';
+import { findAgent } from './register';
 import { holdsRows, rowStart } from './rows';
 import { decideUses } from './uses';
 
@@ -94,16 +98,18 @@ export function run(task: Task): i32 {
   const end = task.inputEnd;
   const places = task.places;
   const isTimed = (query.flags & QUERY_TIMED) !== 0;
+  const namesAgent = (query.flags & QUERY_NAMES_AGENT) !== 0;
   limitScratch(task.scratchEnd);
   forgetMarks(worker.marks);
   forgetShapes(worker.shapes, query);
-  task.badCount = 0;
+  if ((task.flags & TASK_RESUMED) === 0) task.badCount = 0;
   let at = task.input;
   while (at < end) {
     const first = task.lines;
     let scratch = task.scratch;
     let line = firstEntry(worker);
     let lines = 0;
+    let isMissing = false;
     while (lines < GROUP_LINES && at < end) {
       line.start = at;
       line.query = query;
@@ -119,6 +125,10 @@ export function run(task: Task): i32 {
         const hostSpace = worker.hosts + <usize>lines * HOST_SPACE;
         scratch = locate(query, line, end, worker, hostSpace, scratch);
         if (isTimed) readTime(query, line, scratch);
+        if (namesAgent && !findAgent(query, worker, line)) {
+          isMissing = true;
+          break;
+        }
         at = line.newline + 1;
       }
       line = nextOf(line);
@@ -130,6 +140,7 @@ export function run(task: Task): i32 {
     if (stopped !== RUN_DONE) return stopped;
     task.input = at;
     task.lines = first + lines;
+    if (isMissing) return RUN_NEEDS_AGENT;
   }
   return RUN_DONE;
 }
@@ -270,6 +281,9 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
     }
     result = nextOf(result);
     tally += OUTCOMES * 8;
+  }
+  if (query.name !== 0) {
+    increment(query.name + ((<usize>(worker.results.outcome >> REASON_BITS)) << 3));
   }
   if (query.counts !== 0) countHost(query, worker, line, outcome);
   if (query.rules !== 0) noteRules(query, worker);

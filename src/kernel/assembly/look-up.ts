@@ -23,6 +23,7 @@ import {
   LATEST,
   LINE_BYTES,
   QUERY_EVER,
+  QUERY_NAMES_AGENT,
   QUERY_TIMED,
   REASON_BEFORE_FIRST_CAPTURE,
   REASON_BITS,
@@ -72,7 +73,9 @@ export function lookUp(query: Query, worker: Worker, lines: i32): void {
   if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
-    if ((query.flags & QUERY_TIMED) !== 0) end = joinFollowers(followers, end);
+    // Lines of one authority may have other versions of its robots.txt, or other agents.
+    const areOwn = (query.flags & (QUERY_TIMED | QUERY_NAMES_AGENT)) !== 0;
+    if (areOwn) end = joinFollowers(followers, end);
     prefetchRecords(open, end);
     end = findAuthorities(worker, open, end);
     if (query.counts !== 0) prefetchCounters(open, end);
@@ -135,9 +138,9 @@ function followLeaders(followers: usize): void {
 }
 
 /**
- * Gives each line of a list that ends with 0 the slot of its leader, since its version may be
- * another; appends the line to the list of open lines, whose new end is returned. The list is empty
- * afterwards.
+ * Gives each line of a list that ends with 0 the slot of its leader, since its version or its agent
+ * may be another; appends the line to the list of open lines, whose new end is returned. The list
+ * is empty afterwards.
  */
 function joinFollowers(followers: usize, end: usize): usize {
   for (let at = followers; ; at += 4) {

@@ -5,6 +5,7 @@
  */
 
 import {
+  REGISTER_SLOTS,
   RULES_ENTRIES,
   RULES_NOTES,
   SHAPE_BYTES,
@@ -203,6 +204,11 @@ export class Query {
   maxAge: u32;
   now: u32;
   firstUse: i32;
+  agentFieldCount: i32;
+  agentFields: usize;
+  agentColumn: i32;
+  register: usize;
+  name: usize;
 }
 
 /** AGENT_… */
@@ -237,6 +243,33 @@ export class Signal {
   grantedBytes: i32;
   refused: usize;
   refusedBytes: i32;
+}
+
+/** The agents that records name: REGISTER_… in kernel/layout.ts. */
+@unmanaged
+export class Register {
+  value: usize;
+  valueEnd: usize;
+  hash: u32;
+  query: Query;
+  namesUsed: u32;
+
+  get slots(): usize {
+    return changetype<usize>(this) + REGISTER_SLOTS;
+  }
+}
+
+/** A value that names an agent: ENTRY_… in kernel/layout.ts. */
+@unmanaged
+export class Entry {
+  hash: u32;
+  asked: Query;
+  query: Query;
+  valueBytes: u32;
+
+  get value(): usize {
+    return changetype<usize>(this) + offsetof<Entry>();
+  }
 }
 
 /** A batch of lines: TASK_… in kernel/layout.ts. */
@@ -455,6 +488,18 @@ export let whenEnd: usize = 0;
 export function setWhen(from: usize, end: usize): void {
   when = from;
   whenEnd = end;
+}
+
+/**
+ * With QUERY_NAMES_AGENT: the value that names the agent of the record that was located last, in
+ * its line; 0 if the record has none.
+ */
+export let who: usize = 0;
+export let whoEnd: usize = 0;
+
+export function setWho(from: usize, end: usize): void {
+  who = from;
+  whoEnd = end;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   ROW_REFUSED,
 } from '../layout';
 import { findByte, positions, positionsOf, quotedIn, splat } from './bytes';
-import { claimScratch, Line, Query, setWhen } from './memory';
+import { claimScratch, Line, Query, setWhen, setWho } from './memory';
 
 /** Whether the lines of a query are rows. */
 export function holdsRows(query: Query): bool {
@@ -77,14 +77,29 @@ export function locateField(query: Query, line: Line, scratch: usize): usize {
  * none. A field in which quotes or newlines are written differently is no time anyway.
  */
 export function locateTimeField(query: Query, line: Line): void {
+  storeField(query, line, query.timeColumn, true);
+}
+
+/**
+ * Stores the field that names the agent, as it stands in the row without quotes around it; `who` is
+ * 0 if the row has none.
+ */
+export function locateAgentField(query: Query, line: Line): void {
+  storeField(query, line, query.agentColumn, false);
+}
+
+/** Stores a field as that of the time, or of the agent. */
+function storeField(query: Query, line: Line, column: i32, isTime: bool): void {
   const end = line.end;
   const delimiter = delimiterOf(query);
-  const at = fieldAt(rowStart(line), end, delimiter, query.timeColumn);
+  const at = fieldAt(rowStart(line), end, delimiter, column);
   const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter);
-  setWhen(0, 0);
-  if (fieldEnd <= at) return;
-  const quote = <usize>(load<u8>(at) === QUOTE);
-  setWhen(at + quote, fieldEnd - quote);
+  const isFound = fieldEnd > at;
+  const quote = <usize>(isFound && load<u8>(at) === QUOTE);
+  const from = isFound ? at + quote : 0;
+  const to = isFound ? fieldEnd - quote : 0;
+  if (isTime) setWhen(from, to);
+  else setWho(from, to);
 }
 
 /**

@@ -30,6 +30,8 @@ export interface RowsOptions extends LinesOptions {
   readonly column?: string | undefined;
   /** The column of times: its name, or its number from 1. Default: none is looked for. */
   readonly timeColumn?: string | undefined;
+  /** The column of agents: its name, or its number from 1. Default: none is looked for. */
+  readonly agentColumn?: string | undefined;
   /** Whether the first row is a header. Default: whether it holds no URL. */
   readonly header?: boolean | undefined;
 }
@@ -44,6 +46,8 @@ interface FirstRow {
   readonly column: number;
   /** The column of times, from 0, if one was asked for. */
   readonly timeColumn?: number | undefined;
+  /** The column of agents, from 0, if one was asked for. */
+  readonly agentColumn?: number | undefined;
   /**
    * The number of fields of a row. In a row with more, a delimiter may be part of a URL without
    * quotes. The text before that delimiter may not be the URL.
@@ -62,14 +66,22 @@ export async function readFirstRow(
   options: RowsOptions,
 ): Promise<FirstRow> {
   const told = options.header === false ? columnNumber(options.column) : 0;
-  const { timeColumn: asked } = options;
+  const { timeColumn: asked, agentColumn: askedAgent } = options;
   const toldTime = columnNumber(asked);
-  if (told > 0 && (asked === undefined || toldTime > 0)) {
+  const toldAgent = columnNumber(askedAgent);
+  const areTold =
+    (asked === undefined || toldTime > 0) && (askedAgent === undefined || toldAgent > 0);
+  if (told > 0 && areTold) {
     // A first row without the column is a short row.
     const fields = await fieldsOfFirstRow(chunks, delimiter, options);
-    const rowFields = Math.max(told, toldTime, fields);
-    const timeColumn = toldTime > 0 ? toldTime - 1 : undefined;
-    return { header: undefined, headerLines: 0, column: told - 1, timeColumn, rowFields };
+    return {
+      header: undefined,
+      headerLines: 0,
+      column: told - 1,
+      timeColumn: toldTime > 0 ? toldTime - 1 : undefined,
+      agentColumn: toldAgent > 0 ? toldAgent - 1 : undefined,
+      rowFields: Math.max(told, toldTime, toldAgent, fields),
+    };
   }
   const scan = (head: Buffer) => {
     const scanner = new RowScanner(delimiter);
@@ -107,8 +119,12 @@ export async function readFirstRow(
   const column = columnOf(fields, hasHeader, options);
   const timeColumn =
     asked === undefined ? undefined : columnNamed(fields, hasHeader, asked, TIME, options);
-  const rowFields = fields.length;
-  if (!hasHeader) return { header: undefined, headerLines: 0, column, timeColumn, rowFields };
+  const agentColumn =
+    askedAgent === undefined
+      ? undefined
+      : columnNamed(fields, hasHeader, askedAgent, AGENT, options);
+  const found = { column, timeColumn, agentColumn, rowFields: fields.length };
+  if (!hasHeader) return { header: undefined, headerLines: 0, ...found };
   if (isOpen) throw refusal(options, UNCLOSED_HEADER);
   if (holdsReturn(row, delimiter)) {
     throw refusal(
@@ -118,7 +134,7 @@ export async function readFirstRow(
   }
   const header = Buffer.from(row);
   chunks.drop(end);
-  return { header, headerLines: newlines + 1, column, timeColumn, rowFields };
+  return { header, headerLines: newlines + 1, ...found };
 }
 
 /**
@@ -251,6 +267,7 @@ interface Sought {
 
 const URLS: Sought = { content: 'URLs', option: '--url-field' };
 const TIME: Sought = { content: 'times', option: '--time-field' };
+const AGENT: Sought = { content: 'agents', option: '--agent-field' };
 
 /**
  * The column, from 0, that an option names, or gives the number of.

@@ -39,6 +39,8 @@ export interface Rows {
   readonly column: number;
   /** The column of times, from 0, if one was asked for. */
   readonly timeColumn?: number | undefined;
+  /** The column of agents, from 0, if one was asked for. */
+  readonly agentColumn?: number | undefined;
   /** The number of fields of a row: that of the first row. A row with more is invalid. */
   readonly rowFields: number;
   /** The header with its line end, which is not in the stream; `undefined` if there is none. */
@@ -53,6 +55,8 @@ interface FileOptions {
   readonly urlField: readonly string[];
   /** The names that lead to the column or partition with the time; `undefined` for none. */
   readonly timeField?: readonly string[] | undefined;
+  /** As `timeField`, to that with the agent. */
+  readonly agentField?: readonly string[] | undefined;
 }
 
 /** An open file that is read by position. */
@@ -67,6 +71,8 @@ interface PositionedFile {
   readonly urlField: readonly string[];
   /** The path of the member with the time in the lines; `undefined` for none. */
   readonly timeField?: readonly string[] | undefined;
+  /** The path of the member with the agent in the lines; `undefined` for none. */
+  readonly agentField?: readonly string[] | undefined;
 }
 
 /** A format that is read. `FORMATS` lists all of them. */
@@ -177,26 +183,29 @@ const MAGIC = magicOf('PAR1');
 const parquet: Format = {
   name: 'parquet',
   recognise: (head) => startsWith(head, MAGIC),
-  async openFile(descriptor, { name, urlField, timeField }) {
+  async openFile(descriptor, { name, urlField, timeField, agentField }) {
     // Loaded on demand, together with the decompressors.
     const { ParquetFile } = await import('../../parquet/parquet-file.js');
     const { textColumn } = await import('../../parquet/columns.js');
-    const { timesOf, urlLines } = await import('./parquet-urls.js');
+    const { agentsOf, timesOf, urlLines } = await import('./parquet-urls.js');
     const file = await ParquetFile.open(descriptor, name);
     const leaf = textColumn(file, urlField, '--url-field');
     const partitions = partitionsOf(name);
     let rows = 0;
     const times = timeField && timesOf(file, timeField, partitions);
+    const agents = agentField && agentsOf(file, agentField, partitions);
     const onRows = (count: number): void => {
       rows = count;
     };
-    const lines = urlLines(file, leaf, { partitions, times, onRows });
+    const others = [times, agents].filter((each) => each !== undefined);
+    const lines = urlLines(file, leaf, { partitions, others, onRows });
     return {
       stream: Readable.from(lines, { objectMode: false }),
       progress: () => (file.footer.rows === 0 ? 1 : rows / file.footer.rows),
       parquet: file,
       urlField: leaf.path,
       timeField: times && [times.member],
+      agentField: agents && [agents.member],
     };
   },
 };
@@ -483,7 +492,7 @@ async function toRows(
 ): Promise<Rows> {
   const { RowLines } = await import('./row-lines.js');
   const first = await readFirstRow(chunks, delimiter, options);
-  const { header, headerLines, column, timeColumn, rowFields } = first;
+  const { header, headerLines, column, timeColumn, agentColumn, rowFields } = first;
   const stream = new RowLines({
     delimiter,
     maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
@@ -491,5 +500,5 @@ async function toRows(
   });
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
-  return { stream, column, timeColumn, rowFields, header };
+  return { stream, column, timeColumn, agentColumn, rowFields, header };
 }

@@ -52,12 +52,16 @@ export interface OpenInputOptions {
   readonly column?: string | undefined;
   /** The column of times in rows: its name, or its number from 1. Default: none is looked for. */
   readonly timeColumn?: string | undefined;
+  /** The column of agents in rows: its name, or its number from 1. Default: none is looked for. */
+  readonly agentColumn?: string | undefined;
   /** Whether rows begin with a header. Default: whether the first row holds no URL. */
   readonly header?: boolean | undefined;
   /** The names that lead to the URL's column in Parquet. Default `url`. */
   readonly urlField?: readonly string[];
   /** The names that lead to the time's column in Parquet. Default: none is looked for. */
   readonly timeField?: readonly string[] | undefined;
+  /** The names that lead to the agent's column in Parquet. Default: none is looked for. */
+  readonly agentField?: readonly string[] | undefined;
   /**
    * The bytes that have already been read from the input, a pipe or socket, or all bytes of any
    * input; `undefined` if none.
@@ -119,6 +123,8 @@ export interface StreamInput extends InputBase {
   readonly column?: number;
   /** Rows only: the column of times, from 0, if one was asked for. */
   readonly timeColumn?: number | undefined;
+  /** Rows only: the column of agents, from 0, if one was asked for. */
+  readonly agentColumn?: number | undefined;
   /** Rows only: the number of fields of a row. A row with more is invalid. */
   readonly rowFields?: number;
   /** Rows only: the header with its line end, which is not in the stream. */
@@ -139,6 +145,8 @@ export interface StreamInput extends InputBase {
   readonly urlField?: readonly string[];
   /** Parquet only: the path of the member with the time in the lines, if one was asked for. */
   readonly timeField?: readonly string[] | undefined;
+  /** Parquet only: the path of the member with the agent in the lines, if one was asked for. */
+  readonly agentField?: readonly string[] | undefined;
   /** A file of lines in zstd that a thread of its own may decode, in place of `stream`. */
   readonly zstd?: ZstdInput | undefined;
 }
@@ -177,7 +185,7 @@ function askedFormat(name: string, asked: RecordFormat | 'auto'): RecordFormat |
 /** Opens the input in the format that its first bytes show. */
 async function recognised(raw: RawInput, options: OpenInputOptions): Promise<OpenInput> {
   const { name, descriptor, kind } = raw;
-  const { maxRecordBytes, maxDepth, column, timeColumn, header } = options;
+  const { maxRecordBytes, maxDepth, column, timeColumn, agentColumn, header } = options;
   const asked = askedFormat(name, options.format ?? 'auto');
   const named = asked === 'auto' && kind === 'file' ? rowsOfName(name) : undefined;
   const suffices = (bytes: Uint8Array) => isEnough(bytes, asked, named !== undefined);
@@ -207,7 +215,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     isBlank: format.name === 'text' && startOfContent(head) === head.length,
   };
   if (format.openFile !== undefined) {
-    const { stream, progress, parquet, urlField, timeField } = await openPositioned(
+    const { stream, progress, parquet, urlField, timeField, agentField } = await openPositioned(
       raw,
       format.openFile,
       options,
@@ -219,6 +227,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
       parquet,
       urlField,
       timeField,
+      agentField,
       consumed: () => Math.round((raw.size ?? 0) * progress()),
       close: async () => {
         await closeStream(stream);
@@ -237,7 +246,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
       : { ...base, kind: 'file', descriptor, offset: raw.offset + markBytes, close };
   }
   chunks.drop(markBytes);
-  const how = { name, maxRecordBytes, maxDepth, column, timeColumn, header };
+  const how = { name, maxRecordBytes, maxDepth, column, timeColumn, agentColumn, header };
   const lines =
     (await format.toRows?.(chunks, how)) ??
     ({ stream: (await format.toLines?.(chunks, how)) ?? chunks.stream() } as const);
@@ -298,7 +307,7 @@ function refuseCutOff({ kind, name }: RawInput, head: Buffer): void {
 async function openPositioned(
   raw: RawInput,
   open: NonNullable<Format['openFile']>,
-  { urlField = ['url'], timeField }: OpenInputOptions,
+  { urlField = ['url'], timeField, agentField }: OpenInputOptions,
 ): ReturnType<typeof open> {
   const { name, descriptor, kind, offset } = raw;
   await raw.chunks.abandon();
@@ -310,7 +319,7 @@ async function openPositioned(
         'Write it to a file first, and name that file.',
     );
   }
-  return open(descriptor, { name, urlField, timeField });
+  return open(descriptor, { name, urlField, timeField, agentField });
 }
 
 /**

@@ -4,7 +4,12 @@ import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import { REASON_BITS } from '../../kernel/layout.js';
 import { readFrames } from '../../kernel/query.js';
-import { CONVERTED_URL, type OutputMode, outcomesOf } from '../../kernel/query-settings.js';
+import {
+  CONVERTED_URL,
+  JUDGED_AS,
+  type OutputMode,
+  outcomesOf,
+} from '../../kernel/query-settings.js';
 import { type AddedColumn, AddedValues, type ByteSink } from '../../parquet/chunk-writer.js';
 import type { RowGroup } from '../../parquet/footer.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
@@ -166,6 +171,7 @@ class ColumnRows {
       verdicts: settings.agents.length,
       explain: explain && output === 'annotate',
       dated,
+      isNamed: settings.agentField !== undefined,
       hasUrl: false,
       hasOutcomes: true,
       preferences,
@@ -252,6 +258,7 @@ class UrlRows {
       verdicts: this.#settings.agents.length,
       explain,
       dated,
+      isNamed: this.#settings.agentField !== undefined,
       hasUrl: true,
       hasOutcomes,
       preferences,
@@ -325,6 +332,7 @@ const VERSION_BYTES = 4;
 /** Where the rule's line and the length of its text lie, after the time of the version. */
 const RULE_LINE = 1;
 const RULE_LENGTH = 5;
+const NAME_LENGTH_BYTES = 2;
 
 /** What the kernel was asked to write about each row. */
 interface RowLayout {
@@ -334,6 +342,8 @@ interface RowLayout {
   readonly explain: boolean;
   /** Whether an explanation has the time of the version. */
   readonly dated: boolean;
+  /** Whether an explanation has the agent for which the record was judged. */
+  readonly isNamed: boolean;
   /** Whether a row begins with its URL. */
   readonly hasUrl: boolean;
   /** Whether it ends with the outcomes. */
@@ -419,7 +429,7 @@ class RowReader {
 
   /** The end of the row at `at`; `undefined` if the row is not complete. */
   #rowEnd(bytes: Buffer, at: number): number | undefined {
-    const { outcomes, explain, dated, hasUrl, hasOutcomes } = this.#layout;
+    const { outcomes, explain, dated, isNamed, hasUrl, hasOutcomes } = this.#layout;
     if (at + (hasUrl ? LENGTH_BYTES : 1) > bytes.length) return undefined;
     let end = this.#urlEnd(bytes, at);
     if (hasOutcomes && !explain) end += outcomes;
@@ -428,11 +438,15 @@ class RowReader {
       if (end + RULE_BYTES > bytes.length) return undefined;
       end += RULE_BYTES + bytes.readUInt16LE(end + RULE_LENGTH);
     }
+    if (hasOutcomes && explain && isNamed) {
+      if (end + NAME_LENGTH_BYTES > bytes.length) return undefined;
+      end += NAME_LENGTH_BYTES + bytes.readUInt16LE(end);
+    }
     return end <= bytes.length ? end : undefined;
   }
 
   #verdicts(bytes: Buffer, at: number): readonly RowVerdict[] {
-    const { outcomes, verdicts, explain, dated, hasOutcomes } = this.#layout;
+    const { outcomes, verdicts, explain, dated, isNamed, hasOutcomes } = this.#layout;
     if (!hasOutcomes) return [];
     if (outcomes === 1 && !explain) return PLAIN[bytes[at] as number] as readonly RowVerdict[];
     const all: RowVerdict[] = [];
@@ -459,6 +473,12 @@ class RowReader {
       }
       at = ruleAt + length;
     }
+    if (explain && isNamed) {
+      const length = bytes.readUInt16LE(at);
+      at += NAME_LENGTH_BYTES;
+      const judgedAs = length === 0 ? undefined : bytes.toString('latin1', at, at + length);
+      return all.map((each) => ({ ...each, judgedAs }));
+    }
     return all;
   }
 }
@@ -483,6 +503,8 @@ interface VerdictColumnSettings {
   readonly explain: boolean;
   /** Whether explanations have the time of the version. */
   readonly dated?: boolean;
+  /** Where records name their agents; explanations then have the agent. */
+  readonly agentField?: readonly string[] | undefined;
   /** The value of `--verdict-field`. */
   readonly verdictField: string | undefined;
   /** The preferences that are added; `undefined` for none. */
@@ -497,6 +519,8 @@ interface RowVerdict {
   readonly line?: number | undefined;
   /** The time from which the version of the robots.txt was in force. */
   readonly version?: string | undefined;
+  /** The agent that the record names. */
+  readonly judgedAs?: string | undefined;
 }
 
 const EXPLANATION = [
@@ -508,17 +532,19 @@ const SIGNAL = EXPLANATION.map((column) =>
   column.suffix === 'rule' ? ({ ...column, suffix: 'signal' } as const) : column,
 );
 const VERSION = { suffix: 'version', type: 'text', nullable: true } as const;
+const NAMED = { suffix: JUDGED_AS, type: 'text', nullable: true } as const;
 const PREFERENCES = { suffix: PREFERENCES_MEMBER, type: 'text', nullable: true } as const;
 
 /**
  * The columns that are added: for one agent `verdict`, with `explain` `reason`, `rule` and `line`,
- * with `dated` `version`, and with `preferences` a column of that name. For several agents `_` and
- * the agent follow. `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on. The columns
- * of uses follow: `use`, with `explain` `use_reason`, `use_signal` and `use_line`.
+ * with `dated` `version`, with `agentField` `judged_as`, and with `preferences` a column of that
+ * name. For several agents `_` and the agent follow. `--verdict-field NAME` makes them `NAME`,
+ * `NAME_reason` and so on. The columns of uses follow: `use`, with `explain` `use_reason`,
+ * `use_signal` and `use_line`.
  */
 function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
   const { agents, uses = [], output, explain, dated = false } = settings;
-  const { verdictField, preferences } = settings;
+  const { verdictField, agentField, preferences } = settings;
   if (output !== 'annotate') return [];
   const ofAgents = agents.flatMap(({ name }) => {
     const ending = agents.length > 1 ? `_${name}` : '';
@@ -528,6 +554,7 @@ function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
     const further = [
       ...(explain ? EXPLANATION : []),
       ...(explain && dated ? [VERSION] : []),
+      ...(explain && agentField !== undefined ? [NAMED] : []),
       ...(preferences === undefined ? [] : [PREFERENCES]),
     ];
     for (const { suffix, type, nullable } of further) {
@@ -572,14 +599,16 @@ class VerdictRows {
       return;
     }
     let column = 0;
-    const { agents, explain, dated = false, preferences } = this.#settings;
-    for (const [index, { verdict, reason, rule, line, version }] of verdicts.entries()) {
+    const { agents, explain, dated = false, agentField, preferences } = this.#settings;
+    for (const [index, row] of verdicts.entries()) {
+      const { verdict, reason, rule, line, version, judgedAs } = row;
       this.added[column++]?.add(verdict);
       if (explain) {
         this.added[column++]?.add(reason);
         this.added[column++]?.add(rule);
         this.added[column++]?.add(line);
         if (dated) this.added[column++]?.add(version);
+        if (agentField !== undefined) this.added[column++]?.add(judgedAs);
       }
       const isVerdict = index < agents.length;
       if (isVerdict && preferences !== undefined) {

@@ -10,6 +10,7 @@ import { type Frame, readFrames } from '../../kernel/query.js';
 import {
   CONVERTED_URL,
   type Conversion,
+  JUDGED_AS,
   NOTATIONS,
   type OutputMode,
   type RecordFormat,
@@ -28,6 +29,8 @@ interface HeaderSettings {
   readonly explain: boolean;
   /** Whether explanations have the time of the version. */
   readonly dated?: boolean;
+  /** Where records name their agents; explanations then have the agent. */
+  readonly agentField?: readonly string[] | undefined;
   /** Name of the column of verdicts; `undefined` for `verdict`. */
   readonly verdictField: string | undefined;
   /** Whether a column of preferences is added for each agent. */
@@ -158,13 +161,14 @@ export class HeaderRow {
   }
 
   #addedNames(): string[] {
-    const { agents, uses = [], explain, dated, preferences } = this.#settings;
+    const { agents, uses = [], explain, dated, agentField, preferences } = this.#settings;
     const { verdictField: asked, verdictField = 'verdict' } = this.#settings;
     const questions = useQuestions(agents, uses);
     const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
     const verdicts = agents.map(({ name }) => of(verdictField, name));
     const explained = dated === true ? DATED_EXPLANATIONS : EXPLANATIONS;
     const endings = explain ? explained : [];
+    const named = explain && agentField !== undefined ? [`${verdictField}_${JUDGED_AS}`] : [];
     return [
       ...verdicts,
       ...questions.map(({ name }) => usedColumn(asked, '', name)),
@@ -174,6 +178,7 @@ export class HeaderRow {
       ...questions.flatMap(({ name }) =>
         endings.map((ending) => usedColumn(asked, SIGNAL_ENDINGS[ending] ?? ending, name)),
       ),
+      ...named,
       ...(preferences === undefined
         ? []
         : agents.map(({ name }) => of(`${verdictField}_${PREFERENCES_MEMBER}`, name))),

@@ -22,6 +22,7 @@ import {
   QUERY_DATED,
   QUERY_EXPLAIN,
   QUERY_FRAMES,
+  QUERY_NAMES_AGENT,
   QUERY_PARQUET,
   REASON_BITS,
   REASON_INVALID_URL,
@@ -38,6 +39,7 @@ import { refusedReason } from '../locate';
 import { Line, Query, Worker } from '../memory';
 import { holdsRows, rowStart, standInOf, unquote } from '../rows';
 import {
+  agentName,
   agentOf,
   byte,
   escapeString,
@@ -199,5 +201,8 @@ function outcomes(query: Query, worker: Worker, to: usize): usize {
     store<u16>(to, end - to - 6, 4);
     to = end;
   }
-  return to;
+  if (!explains || (query.flags & QUERY_NAMES_AGENT) === 0) return to;
+  const end = query.name === 0 ? to + 2 : agentName(query, to + 2);
+  store<u16>(to, end - to - 2);
+  return end;
 }

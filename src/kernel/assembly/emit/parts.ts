@@ -83,6 +83,13 @@ export function resultOf(worker: Worker, index: i32): Result {
 export function agentOf(query: Query, index: i32): Agent {
   return elementOf(query.agents, index);
 }
+
+/** Writes the name of the query's only agent. Names from records need no quotes and no escapes. */
+export function agentName(query: Query, to: usize): usize {
+  const agent = query.agents;
+  return copyShort(agent.name, agent.nameBytes, to);
+}
+
 /**
  * Writes the rule that decided, `Disallow: /path`, or the signal, as `Content-Usage: /a search=n`,
  * escaped as in a JSON string.

@@ -7,6 +7,7 @@ import {
   FRAGMENT_BAD_END,
   FRAGMENT_BAD_INPUT,
   FRAGMENT_BAD_LINE,
+  FRAGMENT_JUDGED_AS,
   FRAGMENT_LINE,
   FRAGMENT_REASON,
   FRAGMENT_REASONS,
@@ -27,17 +28,19 @@ import {
   FRAGMENT_VERSIONS_OPEN,
   QUERY_DATED,
   QUERY_EXPLAIN,
+  QUERY_NAMES_AGENT,
   REASON_LINE_TOO_LONG,
   REASON_MASK,
   REASON_RETURN_IN_LINE,
   REFUSED_BYTES,
 } from '../../layout';
-import { copy, copyShort, decimal, isControlOrSpace, splat } from '../bytes';
+import { copy, copyShort, decimal, isControlOrSpace, NULL, splat } from '../bytes';
 import { refusedReason } from '../locate';
 import { Agent, Line, Query, Result, Worker } from '../memory';
 import { delimiterOf, isRefusedRow, rowStart, standInOf } from '../rows';
 import { writeTime } from '../time';
 import {
+  agentName,
   agentOf,
   byte,
   escapeString,
@@ -99,7 +102,23 @@ export function members(query: Query, worker: Worker, to: usize): usize {
   const first = query.firstUse;
   const end = query.agentCount;
   to = explanation(query, worker, 0, first, to);
-  return first < end ? explanation(query, worker, first, end, to) : to;
+  if (first < end) to = explanation(query, worker, first, end, to);
+  return (query.flags & QUERY_NAMES_AGENT) !== 0 ? judgedAs(query, to) : to;
+}
+
+/** Writes the member with the agent that the record names; null if the record is invalid. */
+function judgedAs(query: Query, to: usize): usize {
+  to = fragment(query, FRAGMENT_JUDGED_AS, byte(COMMA, to));
+  if (query.name !== 0) return byte(QUOTE, agentName(query, byte(QUOTE, to)));
+  store<i32>(to, NULL);
+  return to + 4;
+}
+
+/** With QUERY_NAMES_AGENT, writes a delimiter and the agent that the record names. */
+function agentColumn(query: Query, delimiter: i32, to: usize): usize {
+  if ((query.flags & QUERY_NAMES_AGENT) === 0) return to;
+  to = byte(delimiter, to);
+  return query.name === 0 ? to : agentName(query, to);
 }
 
 /**
@@ -322,7 +341,7 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
     if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
     to = versionColumn(query, result, delimiter, to);
   }
-  return to;
+  return agentColumn(query, delimiter, to);
 }
 
 /** With QUERY_DATED writes the time of the version that decided, after a delimiter. */
@@ -381,5 +400,5 @@ function columns(query: Query, worker: Worker, to: usize): usize {
     to = sourceText(query, result, to);
     to = versionColumn(query, result, TAB, to);
   }
-  return to;
+  return agentColumn(query, TAB, to);
 }

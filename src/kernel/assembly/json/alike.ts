@@ -10,7 +10,14 @@
  */
 
 import { CLOSE_BRACE, CR, LF, OPEN_BRACE, QUOTE, SPACE } from '../../../base/ascii';
-import { FORMAT_JSON, FORMAT_NDJSON, QUERY_STRICT, QUERY_TIMED, SHAPE_BYTES } from '../../layout';
+import {
+  FORMAT_JSON,
+  FORMAT_NDJSON,
+  QUERY_NAMES_AGENT,
+  QUERY_STRICT,
+  QUERY_TIMED,
+  SHAPE_BYTES,
+} from '../../layout';
 import { equal, positions, positionsOf, QUOTE_COLON, quotedIn } from '../bytes';
 import { Line, Query, Shapes } from '../memory';
 import { splitPlain } from '../url';
@@ -30,8 +37,9 @@ const MOST_KEY_BYTES: u32 = 32;
 export function forgetShapes(shapes: Shapes, query: Query): void {
   shapes.credit = 0;
   const isJson = query.format === FORMAT_NDJSON || query.format === FORMAT_JSON;
-  // A shape does not say where the time is.
-  if (!isJson || (query.flags & (QUERY_STRICT | QUERY_TIMED)) !== 0) return;
+  // A shape does not say where the time is, or the agent.
+  const others = QUERY_TIMED | QUERY_NAMES_AGENT;
+  if (!isJson || (query.flags & (QUERY_STRICT | others)) !== 0) return;
   if (load<u32>(query.fields, 4) > MOST_KEY_BYTES) return;
   shapes.credit = MOST_CREDIT;
   // No shape is alike without its last brace.

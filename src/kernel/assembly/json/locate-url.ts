@@ -30,6 +30,7 @@ import {
 } from '../../../base/ascii';
 import {
   COPY_MARGIN,
+  QUERY_NAMES_AGENT,
   QUERY_STRICT,
   QUERY_TIMED,
   REASON_NO_JSON,
@@ -46,7 +47,7 @@ import {
   QUOTE_COMMA,
   TRUE,
 } from '../bytes';
-import { claimScratch, Line, Marks, Query, setWhen } from '../memory';
+import { claimScratch, Line, Marks, Query, setWhen, setWho } from '../memory';
 import { beforeClosing, markAt, skipContainer } from './marks';
 import { byteAt, holdsEscape, memberValue, skipSpace, skipString, unescapeString } from './string';
 
@@ -54,9 +55,9 @@ import { byteAt, holdsEscape, memberValue, skipSpace, skipString, unescapeString
 export const LOCATED: i32 = -1;
 
 /**
- * What is read of an object: its URL alone, or its time as well. The types are told apart by their
- * size when the kernel is compiled, so that the reader of URLs alone does not pay for times: 8 % of
- * a run over rows of 434 bytes.
+ * What is read of an object: its URL alone, or its time as well, or its agent. The types are told
+ * apart by their size when the kernel is compiled, so that the reader of URLs alone does not pay
+ * for times: 8 % of a run over rows of 434 bytes.
  */
 @unmanaged
 class UrlAlone {}
@@ -64,6 +65,22 @@ class UrlAlone {}
 @unmanaged
 class UrlAndTime {
   time: u32;
+}
+
+/** Also the agent; the time if there is a path to it. */
+@unmanaged
+class UrlAndAgent {
+  time: u32;
+  agent: u32;
+}
+
+/** Whether `Wanted` has a time, and whether it has an agent. */
+function hasTime<Wanted>(): bool {
+  return offsetof<Wanted>() !== 0;
+}
+
+function hasAgent<Wanted>(): bool {
+  return offsetof<Wanted>() > sizeof<u32>();
 }
 
 /** No key is so long. */
@@ -164,11 +181,14 @@ function passPlainMembers<Wanted>(
   cursor: usize,
   urlBytes: usize,
   timeBytes: usize,
+  agentBytes: usize,
   strict: bool,
 ): usize {
   const end = marks.plain;
-  const readsTime = offsetof<Wanted>() !== 0;
-  const least = readsTime ? min(urlBytes, timeBytes) : urlBytes;
+  const readsTime = hasTime<Wanted>();
+  const readsAgent = hasAgent<Wanted>();
+  let least = readsTime ? min(urlBytes, timeBytes) : urlBytes;
+  if (readsAgent) least = min(least, agentBytes);
   while (cursor < end) {
     const from: usize = load<u32>(cursor);
     const quote: usize = load<u32>(cursor, 4);
@@ -177,6 +197,7 @@ function passPlainMembers<Wanted>(
     const keyBytes = quote - from - 1;
     if (keyBytes >= least) {
       if (keyBytes === urlBytes || (readsTime && keyBytes === timeBytes)) break;
+      if (readsAgent && keyBytes === agentBytes) break;
       if (marks.backslashes !== 0 && holdsEscape(from, quote)) break;
     }
     let value = quote + 2;
@@ -214,8 +235,9 @@ function passPlainMembers<Wanted>(
  * Reads the object of the line at `at`, which ends at `end` at the latest. Stores the string of the
  * URL field without its quotes (LINE_URL is 0 if there is none), the object's closing brace, and
  * the line's newline; with QUERY_TIMED also the string, number or literal of the time field
- * (`when`). Returns LOCATED, or the reason why the line is not an object. `scratch` takes a key
- * with escapes, or a bit for each open bracket.
+ * (`when`), and with QUERY_NAMES_AGENT the string of the agent field (`who`). Returns LOCATED, or
+ * the reason why the line is not an object. `scratch` takes a key with escapes, or a bit for each
+ * open bracket.
  */
 export function locateUrl(
   query: Query,
@@ -225,13 +247,16 @@ export function locateUrl(
   marks: Marks,
   scratch: usize,
 ): i32 {
+  if ((query.flags & QUERY_NAMES_AGENT) !== 0) {
+    return readObject<UrlAndAgent>(query, line, at, end, marks, scratch);
+  }
   // Without a path, the time stands elsewhere in the line.
   return (query.flags & QUERY_TIMED) !== 0 && query.timeFieldCount > 0
     ? readObject<UrlAndTime>(query, line, at, end, marks, scratch)
     : readObject<UrlAlone>(query, line, at, end, marks, scratch);
 }
 
-/** As `locateUrl`. `Wanted` is UrlAlone or UrlAndTime. */
+/** As `locateUrl`. `Wanted` is UrlAlone, UrlAndTime or UrlAndAgent. */
 function readObject<Wanted>(
   query: Query,
   line: Line,
@@ -240,9 +265,12 @@ function readObject<Wanted>(
   marks: Marks,
   scratch: usize,
 ): i32 {
-  const readsTime = offsetof<Wanted>() !== 0;
+  const readsTime = hasTime<Wanted>();
+  const readsAgent = hasAgent<Wanted>();
   line.url = 0;
-  if (readsTime) setWhen(0, 0);
+  // Without a path, the time has been found elsewhere.
+  if (readsTime && (!readsAgent || query.timeFieldCount > 0)) setWhen(0, 0);
+  if (readsAgent) setWho(0, 0);
   if (byteAt(at, end) !== OPEN_BRACE) {
     at = skipSpace(at, end);
     if (byteAt(at, end) !== OPEN_BRACE) return REASON_NO_OBJECT;
@@ -256,13 +284,17 @@ function readObject<Wanted>(
   const last = query.fieldCount - 1;
   const timeFields = readsTime ? query.timeFields : 0;
   const timeLast = readsTime ? query.timeFieldCount - 1 : -1;
-  // Open objects around the one that is read, and how many of them are on the path to the URL, and
-  // to the time: the outer ones.
+  const agentFields = readsAgent ? query.agentFields : 0;
+  const agentLast = readsAgent ? query.agentFieldCount - 1 : -1;
+  // Open objects around the one that is read, and how many of them are on the paths to the URL, the
+  // time and the agent: the outer ones.
   let depth = 0;
   let level = 0;
   let timeLevel = 0;
+  let agentLevel = 0;
   let urlBytes = wantedBytes(fields, level, depth);
   let timeBytes = readsTime ? wantedBytes(timeFields, timeLevel, depth) : NO_KEY;
+  let agentBytes = readsAgent ? wantedBytes(agentFields, agentLevel, depth) : NO_KEY;
   let isEmpty = true;
   // Where `passPlainMembers` has stopped.
   let passed: usize = 0;
@@ -273,7 +305,7 @@ function readObject<Wanted>(
     if (load<u8>(at) === QUOTE) {
       if (<usize>load<u32>(cursor) !== at) cursor = markAt(marks, cursor, at, end, strict);
       if (cursor !== passed) {
-        passed = passPlainMembers<Wanted>(marks, cursor, urlBytes, timeBytes, strict);
+        passed = passPlainMembers<Wanted>(marks, cursor, urlBytes, timeBytes, agentBytes, strict);
         if (passed !== cursor) {
           cursor = passed;
           isEmpty = false;
@@ -305,6 +337,7 @@ function readObject<Wanted>(
       cursor += 8;
       let isUrl = false;
       let isTime = false;
+      let isAgent = false;
       let enters = false;
       if (isKey(keyAt(fields, level), urlBytes, key, quote, marks, scratch)) {
         // The last of duplicate keys counts.
@@ -323,10 +356,22 @@ function readObject<Wanted>(
           enters = true;
         }
       }
+      if (
+        readsAgent &&
+        isKey(keyAt(agentFields, agentLevel), agentBytes, key, quote, marks, scratch)
+      ) {
+        setWho(0, 0);
+        isAgent = agentLevel === agentLast;
+        if (!isAgent && byte === OPEN_BRACE) {
+          agentLevel++;
+          enters = true;
+        }
+      }
       if (enters) {
         depth++;
         urlBytes = wantedBytes(fields, level, depth);
         if (readsTime) timeBytes = wantedBytes(timeFields, timeLevel, depth);
+        if (readsAgent) agentBytes = wantedBytes(agentFields, agentLevel, depth);
         at = skipSpace(at + 1, end);
         isEmpty = true;
         continue;
@@ -344,6 +389,7 @@ function readObject<Wanted>(
           line.urlEnd = quote;
         }
         if (readsTime && isTime) setWhen(at + 1, quote);
+        if (readsAgent && isAgent) setWho(at + 1, quote);
         if (load<u8>(quote) !== QUOTE) return REASON_NO_JSON;
         cursor += 8;
         at = quote + 1;
@@ -396,6 +442,10 @@ function readObject<Wanted>(
       if (readsTime) {
         timeLevel = min(timeLevel, depth);
         timeBytes = wantedBytes(timeFields, timeLevel, depth);
+      }
+      if (readsAgent) {
+        agentLevel = min(agentLevel, depth);
+        agentBytes = wantedBytes(agentFields, agentLevel, depth);
       }
       at = skipSpace(at + 1, end);
       if (byteAt(at, end) === COMMA) break;

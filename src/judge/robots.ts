@@ -11,7 +11,7 @@ import {
   shownValue,
 } from '../base/arguments.js';
 import { RobotsFilterError } from '../base/errors.js';
-import { AutomatonCompiler } from '../kernel/automata.js';
+import { AutomatonCompiler, patternsOf } from '../kernel/automata.js';
 import { Arena, createMemory, PAGE_BYTES, type Region } from '../kernel/kernel.js';
 import { type Judgement, type JudgeTarget, Session, type UseJudgement } from '../kernel/session.js';
 import { type Agent, lowerCaseAscii, Names, parseAgent } from '../protocol/agent.js';
@@ -369,19 +369,94 @@ export function recordsSaidTo(file: RobotsFile, agent: string, profile: Profile)
   };
 }
 
-/** Makes matchers that find the most specific of some path patterns, by the matcher of rules. */
-export function pathMatchers(profile: Profile): (paths: readonly string[]) => PathMatcher {
-  return (paths) => {
-    const rules = paths.map((path) => `Disallow: ${path}\n`);
-    const matcher = Robots.parse(`User-agent: *\n${rules.join('')}`, {
+/** Finds which of some paths is the longest that matches a URL; -1 for none. */
+type LongestPath = (url: string | Uint8Array) => number;
+
+/** The key of which lines are made to compare their paths. */
+const ANY_USE = 'any';
+
+/** Makes a function that finds the longest of some paths, by the matcher of rules. */
+function longestOf(paths: readonly string[], profile: Profile): LongestPath {
+  const parsed = (line: (path: string) => string): Robots =>
+    Robots.parse(`User-agent: *\n${paths.map((path) => `${line(path)}\n`).join('')}`, {
       profile,
       maxBytes: MAX_BYTES,
     });
+  const rules = parsed((path) => `Disallow: ${path}`);
+  let signals: Robots | undefined;
+  // The first line names the agent.
+  return (url) => {
+    const { rule, reason } = rules.verdict(url, '*');
+    if (reason !== 'robots-txt') return (rule?.line ?? 1) - 2;
+    // No rule counts for /robots.txt, but a signal does.
+    signals ??= parsed((path) => `Content-Usage: ${path} ${ANY_USE}=y`);
+    return (signals.use(url, '*', ANY_USE).signal?.line ?? 1) - 2;
+  };
+}
+
+/** Makes matchers that find the longest of some path patterns, and all that are as long. */
+export function pathMatchers(profile: Profile): (paths: readonly string[]) => PathMatcher {
+  return (paths) => {
+    const longestPath = longestOf(paths, profile);
+    const othersFor = paths.length > 1 ? equallyLong(paths, profile) : undefined;
     return (url) => {
-      const { rule } = matcher.verdict(url, '*');
-      // The first line names the agent.
-      return rule && rule.line - 2;
+      const longest = longestPath(url);
+      if (longest < 0) return [];
+      return [longest, ...(othersFor?.(longest, url) ?? [])];
     };
+  };
+}
+
+/** Paths of one length in canonical form. */
+interface PathsOfLength {
+  /** Those without wildcards: of them a URL matches at most one canonical form. */
+  readonly plain: number[];
+  readonly wild: number[];
+}
+
+/** Makes a function that finds the paths that match a URL and are as long as its longest path. */
+function equallyLong(
+  paths: readonly string[],
+  profile: Profile,
+): (longest: number, url: string | Uint8Array) => readonly number[] {
+  const encoder = new TextEncoder();
+  const rules = paths.map((path) => ({ allow: false, pattern: encoder.encode(path) }));
+  /** The canonical form of each path without wildcards. */
+  const plainForms = new Map<number, string>();
+  const byLength = new Map<number, PathsOfLength>();
+  const ofPath = patternsOf(rules, profile).map(([pattern], path) => {
+    if (pattern === undefined) return undefined;
+    const { bytes, prefix } = pattern;
+    const own = byLength.get(bytes) ?? { plain: [], wild: [] };
+    byLength.set(bytes, own);
+    // A wildcard and a final $ count, too, and stand outside the prefix.
+    const isPlain = prefix.length === bytes;
+    if (isPlain) plainForms.set(path, Buffer.from(prefix).toString('latin1'));
+    (isPlain ? own.plain : own.wild).push(path);
+    return own;
+  });
+  const finders = new Map<number | PathsOfLength, LongestPath>();
+  const find = (key: number | PathsOfLength, among: readonly number[]): LongestPath => {
+    const known = finders.get(key);
+    if (known !== undefined) return known;
+    const finder = longestOf(
+      among.map((path) => paths[path] ?? ''),
+      profile,
+    );
+    finders.set(key, finder);
+    return finder;
+  };
+  return (longest, url) => {
+    const own = ofPath[longest];
+    if (own === undefined || own.plain.length + own.wild.length < 2) return [];
+    const wild = own.wild.filter((path) => path !== longest && find(path, [path])(url) === 0);
+    if (own.plain.length === 0) return wild;
+    const isPlain = plainForms.has(longest);
+    const first = isPlain ? longest : own.plain[find(own, own.plain)(url)];
+    if (first === undefined) return wild;
+    const form = plainForms.get(first);
+    const plain = own.plain.filter((path) => path !== longest && plainForms.get(path) === form);
+    return [...wild, ...plain];
   };
 }
 

@@ -20,32 +20,37 @@ export interface Preferences {
   readonly contentUsage: Readonly<Record<string, 'y' | 'n'>>;
   /**
    * Of the `Content-Signal` records: keys and values in lower case. Of several values of a key `no`
-   * counts, else the last.
+   * counts, then `yes`, else the last.
    */
   readonly contentSignal: Readonly<Record<string, string>>;
   /** The values of the `License` records, as written. */
   readonly license: readonly string[];
 }
 
-/** Finds which of some path patterns is most specific for a URL; returns its index. */
-export type PathMatcher = (url: string | Uint8Array) => number | undefined;
+/** Finds the longest of some path patterns that match a URL: their indices, if several tie. */
+export type PathMatcher = (url: string | Uint8Array) => readonly number[];
 
 type Usage = Preferences['contentUsage'];
 
 /**
  * The preferences for an agent whose groups are those of some product tokens. Of the
  * `Content-Usage` records those with the longest path that matches count, as for rules
- * (draft-ietf-aipref-attach). If several have this path, `n` wins.
+ * (draft-ietf-aipref-attach). If several have a path of this length, `n` wins.
  */
 export class AgentPreferences {
   readonly #common: Omit<Preferences, 'contentUsage'>;
   /** The distinct paths of the `Content-Usage` records, and what they say. */
   readonly #usages = new Map<string, Record<string, 'y' | 'n'>>();
-  readonly #ofPath: readonly Usage[];
+  /** By part: what each path says, and then what paths of the same length say together. */
+  readonly #ofPart: Usage[];
+  /** The parts of several paths, by what they say. */
+  readonly #joined = new Map<string, number>();
   readonly #matcherOf: (paths: readonly string[]) => PathMatcher;
   #mostSpecific: PathMatcher | undefined;
   /** Characters of all values that belong to them. */
   readonly characters: number;
+  /** Number of paths with `*` or a final `$`, each of which may have to be compared with a URL. */
+  readonly wildcards: number;
 
   constructor(
     records: readonly KeptRecord[],
@@ -58,13 +63,15 @@ export class AgentPreferences {
     for (const { kind, value } of own) {
       if (kind === 'content-usage') this.#addUsages(value);
     }
-    this.#ofPath = [...this.#usages.values()];
+    this.#ofPart = [...this.#usages.values()];
     this.#matcherOf = matcherOf;
+    const isWild = (path: string): boolean => path.includes('*') || path.endsWith('$');
+    this.wildcards = [...this.#usages.keys()].filter(isWild).length;
     const contentSignal: Record<string, string> = Object.create(null);
     const signals = own.filter(({ kind }) => kind === 'content-signal').map(({ value }) => value);
     for (const value of [...signals, ...whole.map((each) => refusalsForAll(each).join())]) {
       for (const [key, signal] of Object.entries(parseContentSignal(value) ?? {})) {
-        if (contentSignal[key] !== 'no') contentSignal[key] = signal;
+        contentSignal[key] = strongerSignal(contentSignal[key], signal);
       }
     }
     this.#common = {
@@ -83,27 +90,48 @@ export class AgentPreferences {
     const { path = '/', preferences } = parsed;
     const usage = this.#usages.get(path) ?? Object.create(null);
     this.#usages.set(path, usage);
-    for (const [key, wish] of Object.entries(preferences)) {
-      if (usage[key] !== 'n') usage[key] = wish;
-    }
+    addWishes(usage, preferences);
   }
 
   /** The part of them that counts for a URL: equal numbers stand for equal preferences. */
   partFor(url: string | Uint8Array): number | undefined {
     if (this.#usages.size === 0) return undefined;
     this.#mostSpecific ??= this.#matcherOf([...this.#usages.keys()]);
-    return this.#mostSpecific(url);
+    const [first, ...others] = this.#mostSpecific(url);
+    if (first === undefined || others.length === 0) return first;
+    const usage: Record<string, 'y' | 'n'> = Object.create(null);
+    for (const path of [first, ...others]) addWishes(usage, this.#ofPart[path] ?? {});
+    // Not by the paths: a file may have any number of sets of paths, for few preferences.
+    const key = JSON.stringify(Object.entries(usage).sort());
+    const known = this.#joined.get(key);
+    if (known !== undefined) return known;
+    const part = this.#ofPart.push(usage) - 1;
+    this.#joined.set(key, part);
+    return part;
   }
 
   /** The preferences of a part. */
   ofPart(part: number | undefined): Preferences {
-    const contentUsage = part === undefined ? undefined : this.#ofPath[part];
+    const contentUsage = part === undefined ? undefined : this.#ofPart[part];
     return { contentUsage: contentUsage ?? Object.create(null), ...this.#common };
   }
 
   for(url: string | Uint8Array): Preferences {
     return this.ofPart(this.partFor(url));
   }
+}
+
+/** Adds the wishes of a record to those of others that count as much: `n` wins. */
+function addWishes(usage: Record<string, 'y' | 'n'>, added: Usage): void {
+  for (const [key, wish] of Object.entries(added)) {
+    if (usage[key] !== 'n') usage[key] = wish;
+  }
+}
+
+/** Which of two values of a key counts: `no`, then `yes`, else the later one. */
+function strongerSignal(earlier: string | undefined, later: string): string {
+  if (earlier === 'no' || (earlier === 'yes' && later !== 'no')) return earlier;
+  return later;
 }
 
 /** The meaning of a value; `undefined` for an unknown value. */
@@ -177,7 +205,7 @@ export function parseContentUsage(value: string): ContentUsage | undefined {
 
 /**
  * Parses `search=yes, ai-train=no`; members without `=` are left out. Of several values of a key
- * `no` counts, else the last.
+ * `no` counts, then `yes`, else the last.
  */
 export function parseContentSignal(value: string): Readonly<Record<string, string>> | undefined {
   const signals: Record<string, string> = Object.create(null);
@@ -191,7 +219,7 @@ export function parseContentSignal(value: string): Readonly<Record<string, strin
       .slice(equals + 1)
       .trim()
       .toLowerCase();
-    if (signals[key] !== 'no') signals[key] = value;
+    signals[key] = strongerSignal(signals[key], value);
     found = true;
   }
   return found ? signals : undefined;

@@ -176,14 +176,19 @@ describe('--preferences', () => {
     at.write('sites/a.example', `User-agent: *\nDisallow: /x\n${licences.join('')}`);
     const usages = Array.from({ length: 9_000 }, (_, n) => `Content-Usage: /${n} train-ai=n\n`);
     at.write('sites/b.example', `User-agent: *\n${usages.join('')}`);
+    const wild = Array.from({ length: 65 }, (_, n) => `Content-Usage: /*${n} train-ai=n\n`);
+    at.write('sites/c.example', `User-agent: *\n${wild.join('')}`);
+    at.write('sites/d.example', `User-agent: *\n${wild.slice(1).join('')}`);
     const { text } = await at.run(
       ['--robots-dir', 'sites', '-q', '--preferences'],
-      'https://a.example/\nhttps://a.example/x\nhttps://b.example/1\n',
+      `https://a.example/\nhttps://a.example/x\n${['b', 'c', 'd'].map((host) => `https://${host}.example/1\n`).join('')}`,
     );
     expect(lines(text)).toEqual([
       'allow\thttps://a.example/\t{"truncated":true}',
       'deny\thttps://a.example/x\t',
       'allow\thttps://b.example/1\t{"truncated":true}',
+      'allow\thttps://c.example/1\t{"truncated":true}',
+      'allow\thttps://d.example/1\t{"contentUsage":{"train-ai":"n"},"contentSignal":{},"license":[]}',
     ]);
   });
 

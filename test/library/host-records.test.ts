@@ -24,6 +24,7 @@ const LINES = [
   'Content-Usage: train-ai=n',
   'Content-Usage: /private train-ai=y, search=n',
   'Content-Signal: ai-train=no, search=yes',
+  'Content-Signal: search=maybe, ai-train=maybe',
   'content-signal: AI-Train = YES, ai-input=no',
   'Content-Signals: search=no, use=reference',
   'Content-Signal: search=no, search=yes',
@@ -93,8 +94,9 @@ function naiveSignals(lines: readonly string[], token: string, disregardsAny: bo
       .flatMap((text) => text.toLowerCase().split(','))
       .map((pair) => pair.split('=').map((part) => part.trim()));
   const signals: Record<string, string> = {};
+  const rankOf = (value = ''): number => ['yes', 'no'].indexOf(value);
   for (const [key = '', value = ''] of pairs(values))
-    if (signals[key] !== 'no') signals[key] = value;
+    if (rankOf(value) >= rankOf(signals[key])) signals[key] = value;
   for (const [key = '', value = ''] of pairs(before)) if (value === 'no') signals[key] = value;
   return signals;
 }
@@ -150,7 +152,7 @@ describe('a table with records', () => {
       }
     }
     for (const count of Object.values(counts))
-      expect(count, JSON.stringify(counts)).toBeGreaterThan(40);
+      expect(count, JSON.stringify(counts)).toBeGreaterThan(30);
   });
 
   it('answers by scheme, host and port, and has nothing to say of others', () => {

@@ -8,6 +8,12 @@ import { Random } from '../random/random.js';
 import { drawnFile, oracleUse, TARGETS } from './uses.js';
 
 const AGENTS = ['bot', 'image:bot', 'nobody', '*', 'other:', 'image>other'];
+/** What `preferences` says of a key, by the answer about it. */
+const WORDS: Readonly<Record<string, readonly unknown[]>> = {
+  granted: ['y', 'yes'],
+  refused: ['n', 'no'],
+  unstated: [undefined, 'maybe'],
+};
 const USES = ['train', 'search', 'input', 'own', 'train-ai'];
 const POLICY_TOKENS = [undefined, undefined, 'NoTrain', 'bot'];
 /** Questions about each file. */
@@ -42,6 +48,17 @@ it('the library answers as the slow model does, about drawn files', () => {
       const question = JSON.stringify({ seed, profile, text, agent, use, policyToken, url });
       expect(found, question).toEqual({ answer: expected, line });
       count(`${answer} ${reason}`);
+      if (answer === '') continue;
+      // Each key stands in one kind of lines alone.
+      const said = robots.preferences(agent, url);
+      for (const [key, word] of [
+        ['train-ai', said.contentUsage['train-ai']],
+        ['ai-train', said.contentSignal['ai-train']],
+      ] as const) {
+        const ofKey = robots.use(url, agent, key);
+        expect(WORDS[ofKey.answer ?? ''], `${key} ${question}`).toContain(word);
+        count(`${key} ${word}`);
+      }
     }
   }
   for (const kind of [
@@ -53,7 +70,35 @@ it('the library answers as the slow model does, about drawn files', () => {
     'refused policy-token',
     'unstated no-signal',
     ' not-allowed',
+    ...['y', 'n', 'undefined'].map((word) => `train-ai ${word}`),
+    ...['yes', 'no', 'maybe', 'undefined'].map((word) => `ai-train ${word}`),
   ]) {
     expect(seen.get(kind) ?? 0, kind).toBeGreaterThan((files * ASKED) / 500);
   }
 });
+
+it.each([
+  ['/a*', '/*b', '/ab', { x: 'n', y: 'y', z: 'n' }],
+  ['/%61', '/a', '/a', { x: 'n', y: 'y', z: 'n' }],
+  ['/ab', '/a*', '/abc', { x: 'n', y: 'y', z: 'n' }],
+  ['/a*', '/ab', '/abc', { x: 'n', y: 'y', z: 'n' }],
+  ['/a$', '/*a', '/a', { x: 'n', y: 'y', z: 'n' }],
+  ['/*.txt', '/robots', '/robots.txt', { x: 'n', z: 'n' }],
+  ['/*.txts', '/robots', '/robots.txt', { x: 'n', z: 'n' }],
+  ['/ab', '/a*', '/ac', { x: 'n', z: 'n' }],
+] as const)(
+  'of %s and %s, which are equally long or not, %s has both or one',
+  (one, other, at, all) => {
+    const lines = [`${one} x=y, y=y`, `${other} x=n, z=n`, '/ x=y, q=y', '/zz x=y'];
+    const robots = Robots.parse(
+      `User-agent: *\n${lines.map((line) => `Content-Usage: ${line}\n`).join('')}`,
+    );
+    const { contentUsage } = robots.preferences('bot', at);
+    expect({ ...contentUsage }).toEqual(all);
+    for (const key of 'xyzq') {
+      const { answer = '' } = robots.use(at, 'bot', key);
+      const word = (contentUsage as Record<string, string>)[key];
+      expect(WORDS[answer], key).toContain(word);
+    }
+  },
+);

@@ -14,7 +14,11 @@ export function oracleUse(use: string, policyToken?: string): OracleUse {
 }
 
 const TOKENS = ['*', 'bot', 'image', 'other', 'notrain', 'Bot/2', '360'] as const;
-const PATHS = ['/', '/a', '/a/b', '/a/index.html', '/*.pdf$', '/a*c', '/%61', '/x?y=', '/b/'];
+const PATHS = [
+  ...['/', '/a', '/a/b', '/a/index.html', '/*.pdf$', '/a*c', '/%61', '/x?y=', '/b/'],
+  // As long as others that match the same URLs.
+  ...['/*', '/*x', '/*/b', '/a/*', '/*.p*'],
+];
 const USAGE_WORDS = [
   'train-ai=y',
   'train-ai=n',
@@ -25,7 +29,14 @@ const USAGE_WORDS = [
   'train-ai',
 ];
 const BROKEN = ['train-ai=n,', 'Train-AI=n', 'train-ai=N', 'search="n"', 'train-ai=n;a, search=y'];
-const SIGNAL_WORDS = ['ai-train=no', 'ai-train=yes', 'search=NO', 'search=yes', 'ai-input=no'];
+const SIGNAL_WORDS = [
+  'ai-train=no',
+  'ai-train=yes',
+  'ai-train=maybe',
+  'search=NO',
+  'search=yes',
+  'ai-input=no',
+];
 const MORE_SIGNALS = ['ai-input=yes', 'own=no', 'AI-Train = no', 'ai-train', 'use=reference'];
 
 /** Paths and queries of the URLs that are asked about. */

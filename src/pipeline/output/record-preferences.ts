@@ -13,6 +13,8 @@ import { VERDICTS } from '../../protocol/verdict.js';
 const LONGEST = 4096;
 /** Characters of the records of an agent's group that are looked at. */
 const LONGEST_READ = 1 << 13;
+/** Paths with wildcards that are looked at: those of one length are compared one by one. */
+const MOST_WILDCARDS = 64;
 
 /** Authorities, and characters of their preferences, that are kept. */
 const KEPT_AUTHORITIES = 1 << 16;
@@ -87,7 +89,7 @@ export class RecordPreferences {
     if (known !== undefined) return known;
     const { name } = this.#agents[index] as Agent;
     const all = this.#records.agentPreferences(url, name);
-    const isShort = all.characters <= LONGEST_READ;
+    const isShort = all.characters <= LONGEST_READ && all.wildcards <= MOST_WILDCARDS;
     if (isShort) this.#characters += all.characters;
     const made = { preferences: isShort ? all : undefined, parts: new Map() };
     kept[index] = made;

@@ -17,7 +17,7 @@ from typing import Any
 from ._columns import Limits, Request
 from ._errors import ProcessError, RobotsFilterError, UsageError, warn
 from ._names import Names
-from ._program import END_SECONDS, MESSAGE_PREFIX, advice_on_limits, starting
+from ._program import END_SECONDS, MESSAGE_PREFIX, Start, advice_on_limits
 
 _MAGIC = 0x56534652
 _VERSION = 1
@@ -41,21 +41,31 @@ class Connection:
     """A process, for one call at a time of one process of Python."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        with starting():
-            self._process = subprocess.Popen(
-                words,
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                # Ctrl-C interrupts Python; the process ends with its standard input.
-                start_new_session=True,
-            )
+        start = Start(
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # Ctrl-C interrupts Python; the process ends with its standard input.
+            start_new_session=True,
+        )
+        try:
+            self._process = start.do()
+            self._set_up()
+            self._greet()
+            self._use.busy = False
+        except BaseException:
+            start.abandon()
+            raise
+
+    def _set_up(self) -> None:
         self._pid = os.getpid()
         #: The thread in whose call the connection is.
         self.caller: int | None = None
         self._errors = bytearray()
         self._use = _Use()
+        self._use.busy = True
         #: Warnings of the requests of this call.
         self._warned: list[str] = []
         #: Warnings that were given.
@@ -76,14 +86,6 @@ class Connection:
         self._poll.register(self._error, select.POLLIN)
         self._writing = False
         _connections.add(self)
-        self._use.busy = True
-        try:
-            self._greet()
-        except BaseException:
-            self._use.busy = False
-            self.close()
-            raise
-        self._use.busy = False
 
     @property
     def is_usable(self) -> bool:

@@ -52,8 +52,8 @@ class Processes:
         self._idle: list[tuple[float, Connection]] = []
         #: An interrupted call may lose its connection, whose process then ends.
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
-        #: The threads that start a process.
-        self._starting: list[int] = []
+        #: Calls that start a process.
+        self._starting: weakref.WeakSet[_Turn] = weakref.WeakSet()
         self._timer: threading.Timer | None = None
         # The last thing: another thread may ask at the same time.
         self._pid = os.getpid()
@@ -79,10 +79,19 @@ class Processes:
         if self._pid != os.getpid():
             self._begin()
         turn = _Turn()
-        me = turn.caller
+        try:
+            connection = self._awaited(turn)
+            return self._start(turn.caller) if connection is None else connection
+        finally:
+            with self._lock:
+                self._starting.discard(turn)
+            self._call_next()
+
+    def _awaited(self, turn: _Turn) -> Connection | None:
+        """Wait for the turn of a call; return None if it is to start a process."""
         try:
             with self._lock:
-                is_nested = self._is_calling(me)
+                is_nested = self._is_calling(turn.caller)
                 self._waiting.append(weakref.ref(turn))
             while True:
                 with self._lock:
@@ -91,29 +100,23 @@ class Processes:
                     if is_nested or self._next_turn() is turn:
                         connection = self._idle_one()
                         if connection is not None:
-                            connection.caller = me
+                            connection.caller = turn.caller
                             return connection
                         if is_nested or len(self._connections) + len(self._starting) < _cores():
-                            self._starting.append(me)
-                            break
+                            self._starting.add(turn)
+                            return None
                 turn.called.wait(LOST_SECONDS)
                 turn.called.clear()
         finally:
             with self._lock, suppress(ValueError):
                 self._waiting.remove(weakref.ref(turn))
             self._call_next()
-        try:
-            return self._start(me)
-        finally:
-            with self._lock:
-                self._starting.remove(me)
-                self._call_next()
 
     def _is_calling(self, thread: int) -> bool:
         """Whether a thread is in the middle of a call, which a signal handler has interrupted."""
         turns = (reference() for reference in self._waiting)
-        callers = [each.caller for each in (*self._connections, *turns) if each is not None]
-        return thread in callers or thread in self._starting
+        calls = (*self._connections, *self._starting, *turns)
+        return thread in [each.caller for each in calls if each is not None]
 
     def _next_turn(self) -> _Turn | None:
         while self._waiting:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import logging
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ._errors import RobotsFilterError
 
@@ -97,8 +99,77 @@ def advice_on_limits(errors: str) -> str:
     )
 
 
+class Start:
+    """The start of a process of the program, and its end, however early.
+
+    The process is started in a thread of its own. Ctrl-C and other signals interrupt the main
+    thread; within Popen they would lose a process that has begun, and nobody could end it.
+    """
+
+    def __init__(self, words: Sequence[str], **pipes: Any) -> None:
+        """Begin without a process. `pipes` are arguments of Popen."""
+        self._words = words
+        self._pipes = pipes
+        self._is_abandoned = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._error: Exception | None = None
+        self._thread: int | None = None
+        #: Free when the thread has ended. What `threading` has for that is Python, where an
+        #: exception may interrupt it.
+        self._ended = _thread.allocate_lock()
+        self._ended.acquire()
+
+    def do(self) -> subprocess.Popen[bytes]:
+        """Start the process. Raises RobotsFilterError if the system refuses to."""
+        try:
+            self._thread = _thread.start_new_thread(self._run, ())
+        except RuntimeError:
+            # At its end the interpreter starts no threads.
+            self._run()
+        self._ended.acquire()
+        with _remedy():
+            if self._process is None:
+                raise self._error or OSError("it has not begun")
+        return self._process
+
+    def _run(self) -> None:
+        try:
+            self._process = subprocess.Popen(self._words, **self._pipes)
+            if self._is_abandoned:
+                self._end(0)
+        except Exception as error:
+            self._error = error
+        finally:
+            self._ended.release()
+
+    def abandon(self, seconds: float = 0) -> None:
+        """End the process, also one that has yet to begin, and close its pipes.
+
+        It is first asked to end if it has some seconds for that.
+        """
+        self._is_abandoned = True
+        if self._thread is not None and self._process is None and self._error is None:
+            self._ended.acquire()
+        self._end(seconds)
+
+    def _end(self, seconds: float) -> None:
+        process = self._process
+        if process is None:
+            return
+        if seconds > 0:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
 @contextmanager
-def starting() -> Iterator[None]:
+def _remedy() -> Iterator[None]:
     """Give the system's refusal to start a process a remedy."""
     try:
         yield
@@ -111,23 +182,19 @@ def starting() -> Iterator[None]:
 
 def run(words: Sequence[str]) -> None:
     """Run the command line to its end; raise its error, and log its other messages."""
-    with starting():
-        process = subprocess.Popen(
-            within_limits([*command(), *words]),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-    with process:
-        try:
-            errors = process.communicate()[1]
-        except BaseException:
-            # Asked to end, the program deletes what it has not finished.
-            process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(END_SECONDS)
-            process.kill()
-            raise
+    start = Start(
+        within_limits([*command(), *words]),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        process = start.do()
+        errors = process.communicate()[1]
+    except BaseException:
+        # Asked to end, the program deletes what it has not finished.
+        start.abandon(END_SECONDS)
+        raise
     text = errors.decode("utf-8", "replace").strip()
     if process.returncode != 0:
         raise RobotsFilterError(

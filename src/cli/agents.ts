@@ -37,6 +37,7 @@ import {
 import type { Use } from '../protocol/uses.js';
 import type { Profile } from '../protocol/verdict.js';
 import { Diagnostics, SUCCESS, usageError, writeOutput } from './console.js';
+import type { AgentInfo } from './report/figures.js';
 import {
   cutToWidth,
   GAP,
@@ -158,6 +159,20 @@ export async function knownAgentsOf(
   const { agents, leftOut } = await readAgentsFile(agentsFile);
   if (leftOut !== undefined) diagnostics?.note(leftOut);
   return agents;
+}
+
+/** Describes agents for a report, by the lists of known agents. */
+export async function describeAgents(
+  agents: readonly Agent[],
+  options: NamedAgentOptions,
+): Promise<AgentInfo[]> {
+  const known = await knownAgentsOf(options);
+  return agents.map(({ name }): AgentInfo => {
+    const [found, ...others] = agentsNamed(withoutEnd(name), known);
+    if (found === undefined || others.length > 0) return { agent: name };
+    const { operator, purpose: list, description: purpose, obeys } = found;
+    return { agent: name, operator, list, purpose, obeys };
+  });
 }
 
 /**

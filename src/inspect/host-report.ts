@@ -58,6 +58,7 @@ export const RECORD_FIGURES = [
   'content-usage',
   'content-signal',
   'license',
+  'web-page',
 ] as const;
 
 export type RecordFigure = (typeof RECORD_FIGURES)[number];
@@ -242,49 +243,55 @@ export function isoSeconds(seconds: number): string {
 
 // ---- The hosts of a table, each authority with its label
 
-/** A host, and its authorities in a table, each with its label. */
-type LabelledHost = readonly [
-  label: string,
-  authorities: readonly (readonly [label: string, authority: TableAuthority])[],
-];
+/** What is reported of a host: a label, and its authority, or none if no robots.txt is known. */
+export type LabelledPart = readonly [label: string, authority: TableAuthority | undefined];
 
 /**
- * The hosts of a table by their names.
+ * The hosts of a table by their names, each once.
  *
  * @param asked only these, also those that the table lacks; `undefined` for all of the table
  */
 export function* labelledHosts(
   view: TableView,
   asked: ReadonlyMap<string, Authority> | undefined,
-): Iterable<LabelledHost> {
+): Iterable<readonly [host: string, parts: readonly LabelledPart[]]> {
   if (asked !== undefined) {
     yield* askedIn(view, asked);
     return;
   }
   for (const at of sortedPlaces(view)) {
     const host = view.hostAt(at);
+    if (host.authorities.length === 0) continue;
     yield [host.host, host.authorities.map((each) => [authorityLabel(host, each), each])];
   }
 }
 
-/** The hosts that were asked for, sorted, each scheme and port once. */
-function* askedIn(view: TableView, hosts: ReadonlyMap<string, Authority>): Iterable<LabelledHost> {
+/** The hosts that were asked for, sorted; of each those schemes and ports, each once. */
+function* askedIn(
+  view: TableView,
+  hosts: ReadonlyMap<string, Authority>,
+): Iterable<readonly [host: string, parts: readonly LabelledPart[]]> {
   let host: string | undefined;
+  let parts: LabelledPart[] = [];
   const reported = new Set<number>();
   for (const [label, asked] of [...hosts].sort(byHost)) {
-    if (asked.host !== host) reported.clear();
-    host = asked.host;
-    const found = view.find(host);
+    if (asked.host !== host) {
+      if (host !== undefined) yield [host, parts];
+      reported.clear();
+      host = asked.host;
+      parts = [];
+    }
+    const found = view.find(asked.host);
     const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
-    const authorities = answering.filter(({ at }) => !reported.has(at));
+    if (found === undefined || answering.length === 0) parts.push([label, undefined]);
     // A list may have a host and its URLs, or a URL of each scheme.
-    if (answering.length > 0 && authorities.length === 0) continue;
-    for (const { at } of authorities) reported.add(at);
-    yield [
-      label,
-      authorities.map((each) => [found === undefined ? label : authorityLabel(found, each), each]),
-    ];
+    for (const authority of answering) {
+      if (found === undefined || reported.has(authority.at)) continue;
+      reported.add(authority.at);
+      parts.push([authorityLabel(found, authority), authority]);
+    }
   }
+  if (host !== undefined) yield [host, parts];
 }
 
 type Asked = readonly [label: string, authority: Authority];

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { PairCache } from '../base/maps.js';
 import { differingPaths } from '../patterns/differing-paths.js';
 import { type Reach, reachOf } from '../patterns/reach.js';
-import { rankedRule } from '../patterns/rules.js';
+import { type RankedRule, rankedRule } from '../patterns/rules.js';
 import { differingAnswers, type UseExtent } from '../patterns/use-answers.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
@@ -26,7 +26,15 @@ export interface AgentChange {
    * changed: the rules are too many, or too entangled, to compare them on every path.
    */
   readonly paths: readonly string[];
+  /** Which way it goes, if that was asked; `undefined` if nothing is proven. */
+  readonly direction: Direction | undefined;
 }
+
+/**
+ * Whether every path that may be fetched after a change could be fetched before, or the other way
+ * round.
+ */
+export type Direction = 'narrower' | 'wider';
 
 /** What has changed of what a host says about a use to an agent. */
 export interface UseChange {
@@ -50,7 +58,7 @@ const NO_CHANGES: readonly AgentChange[] = [];
 const NO_USE_CHANGES: readonly UseChange[] = [];
 
 /** Between groups that allow the same. */
-const NO_CHANGE: Change = { old: 'part', new: 'part', paths: [] };
+const NO_CHANGE: Change = { old: 'part', new: 'part', paths: [], direction: undefined };
 
 /** Stands for the groups of a host that is unreachable, which denies everything. */
 const UNREACHABLE = -1;
@@ -79,6 +87,7 @@ export class TableDiff {
   readonly #new: TableAudit;
   readonly #agents: number;
   readonly #google: boolean;
+  readonly #directs: boolean;
   /** Many hosts share a robots.txt; many agents, and files, share groups. */
   readonly #known = new PairCache<readonly AgentChange[]>(KEPT_BITS);
   readonly #knownChanges = new PairCache<Change>(KEPT_BITS);
@@ -90,6 +99,7 @@ export class TableDiff {
   /**
    * @param google whether the tables are for the google profile
    * @param uses the uses whose changes are found, too
+   * @param directs whether it is found out which way changes go
    */
   constructor(
     old: TableView,
@@ -97,6 +107,7 @@ export class TableDiff {
     agents: readonly Agent[],
     google: boolean,
     uses: readonly Use[] = [],
+    directs = false,
   ) {
     this.#old = new TableAudit(old, agents, google);
     this.#new = new TableAudit(next, agents, google);
@@ -105,6 +116,7 @@ export class TableDiff {
     this.#agents = agents.length;
     this.#uses = uses;
     this.#google = google;
+    this.#directs = directs;
   }
 
   /**
@@ -207,7 +219,8 @@ export class TableDiff {
     const { paths, isComplete } = differingPaths(oldRules, newRules, this.#google);
     if (paths.length === 0 && isComplete) return NO_CHANGE;
     const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
-    return { old: from, new: to, paths };
+    const direction = this.#directs ? directionOf(oldRules, newRules, this.#google) : undefined;
+    return { old: from, new: to, paths, direction };
   }
 
   #sameRules(
@@ -223,6 +236,19 @@ export class TableDiff {
       return one.length === two.length && Buffer.compare(one, two) === 0;
     });
   }
+}
+
+function directionOf(
+  before: readonly RankedRule[],
+  after: readonly RankedRule[],
+  google: boolean,
+): Direction | undefined {
+  const isNone = (allowing: 'one' | 'other'): boolean => {
+    const { paths, isComplete } = differingPaths(before, after, google, allowing);
+    return paths.length === 0 && isComplete;
+  };
+  if (isNone('other')) return 'narrower';
+  return isNone('one') ? 'wider' : undefined;
 }
 
 /** Whether nothing may be fetched, whatever the rules. */

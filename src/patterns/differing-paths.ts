@@ -53,20 +53,23 @@ const BOTH = 3;
  * Finds paths of URLs on which two lists of rules disagree.
  *
  * @param google whether the rules are for the google profile
+ * @param allowing only paths that this one of the lists allows; both if undefined
  */
 export function differingPaths(
   one: readonly RankedRule[],
   other: readonly RankedRule[],
   google: boolean,
+  allowing?: 'one' | 'other',
 ): FoundPaths {
-  const disagrees = (allowing: number): boolean => allowing !== 0 && allowing !== BOTH;
+  const sought = allowing === undefined ? [1, 2] : [allowing === 'one' ? 1 : 2];
+  const disagrees = (found: number): boolean => sought.includes(found);
   const question: PathQuestion = {
     lists: [one, other],
     first: google ? [] : [{ rule: ROBOTS_TXT_RULE, lists: BOTH }],
     unmatched: BOTH,
     compared: 1,
     isSought: disagrees,
-    mayFollow: (allowing, undecided) => undecided !== 0 || disagrees(allowing),
+    mayFollow: (found, undecided) => undecided !== 0 || disagrees(found),
   };
   return differenceOf(question, google);
 }

@@ -10,7 +10,7 @@ import type { Profile } from './verdict.js';
 
 /**
  * The kinds of other records (RFC 9309 section 2.2.4) that a table keeps. Their numbers in a table
- * count from 1.
+ * count from 1. `web-page` is no line of a file: it tells that the file begins like a web page.
  */
 export const RECORD_KINDS = [
   'sitemap',
@@ -23,15 +23,22 @@ export const RECORD_KINDS = [
   'request-rate',
   'visit-time',
   'noindex',
+  'web-page',
 ] as const;
 
 export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** The kind of a record that no line of a file has. */
+const WEB_PAGE: RecordKind = 'web-page';
 
 /** Keys that are read as a kind without being its name. */
 const ALIASES: ReadonlyMap<string, RecordKind> = new Map([['content-signals', 'content-signal']]);
 
 /** The keys of other records that are read, in lower case. */
-export const READ_KEYS: readonly string[] = [...RECORD_KINDS, ...ALIASES.keys()];
+export const READ_KEYS: readonly string[] = [
+  ...RECORD_KINDS.filter((kind) => kind !== WEB_PAGE),
+  ...ALIASES.keys(),
+];
 
 /** Those whose records have signals about the use of content (protocol/uses.ts). */
 export const SIGNAL_KEYS: readonly string[] = [
@@ -42,6 +49,7 @@ export const SIGNAL_KEYS: readonly string[] = [
 
 /** The kind of record that a key stands for, given in lower case. */
 export function kindOfKey(key: string): RecordKind | undefined {
+  if (key === WEB_PAGE) return undefined;
   return RECORD_KINDS.find((kind) => kind === key) ?? ALIASES.get(key);
 }
 
@@ -79,6 +87,8 @@ export interface KeptRecord {
   readonly isTruncated?: boolean;
 }
 
+const A_WEB_PAGE: KeptRecord = { kind: WEB_PAGE, line: 1, productTokens: undefined, value: '' };
+
 /**
  * The records of a file that a table keeps, in the order of the file.
  *
@@ -87,17 +97,17 @@ export interface KeptRecord {
  * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
  */
 export function keptRecords(
-  file: Pick<RobotsFile, 'records' | 'sitemaps' | 'crawlDelays'> & {
+  file: Pick<RobotsFile, 'records' | 'sitemaps' | 'crawlDelays' | 'warnings'> & {
     readonly groups: readonly GroupHead[];
   },
   profile: Profile,
   kept?: ReadonlySet<string>,
 ): KeptRecord[] {
-  const { groups, records, crawlDelays } = file;
-  if (records.length === 0) return [];
+  const { groups, records, crawlDelays, warnings } = file;
+  const found: KeptRecord[] = warnings.some(({ code }) => code === 'html') ? [A_WEB_PAGE] : [];
+  if (records.length === 0) return found;
   const sitemaps = new Set(file.sitemaps);
   const tokens = tokensByGroup(groups, profile, kept);
-  const found: KeptRecord[] = [];
   let next = 0;
   let delays = 0;
   // Lists that are equal are one array, so that a list is read once however many records have it.

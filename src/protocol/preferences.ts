@@ -174,6 +174,8 @@ export function parseRecordValue(kind: RecordKind, value: string): RecordValue {
       return parseVisitTime(value);
     case 'noindex':
       return value.startsWith('/') || value.startsWith('*') ? value : undefined;
+    case 'web-page':
+      return undefined;
   }
 }
 

@@ -108,9 +108,12 @@ test('diff says which hosts it could not compare on every path', async ({ place 
   const { code, text, stderr } = await place.run('diff --exit-code old new');
   expect({ code, text }).toEqual({ code: 0, text: '' });
   expect(stderr).toBe('robots-filter: *: 1 host, no difference found, 1 not fully compared\n');
-  const page = await place.run('diff -q old new --format html');
-  expect(page.text).toContain('No difference was found.');
-  expect(page.text).toContain('many wildcard rules overlap: *: 1 host. A difference may');
+  await place.run('diff -q old new --report r.html');
+  const page = place.read('r.html');
+  expect(page).toContain('No difference was found.');
+  expect(page).toContain(
+    'many wildcard rules overlap: any other crawler (*): 1 host. A difference may',
+  );
 });
 
 test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {

@@ -4,7 +4,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { Random } from '../random/random.js';
 import { lines, type Workplace, workplace } from './command-line.js';
-import { tablesOf } from './report/page-tables.js';
+import { figuresOf } from './report/page-tables.js';
 
 const AGENTS = ['GPTBot', 'CCBot', '*'];
 const HOSTS = 60;
@@ -43,18 +43,14 @@ async function rowsOf(place: Workplace, words: readonly string[]): Promise<Row[]
   return lines(text).map((line) => JSON.parse(line) as Row);
 }
 
-/** The rows of the tables of a page, as texts. */
+/** A value as text. */
 function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(' ') : String(value ?? '');
 }
 
-function textsOf(rows: readonly Row[]): string[][] {
-  return rows.map((row) => Object.values(row).map(textOf));
-}
-
 const SELECTIONS = [[], ['--only', 'none'], ['--only', 'unknown']];
 
-test('an audit has the same rows in Parquet and on a page as in NDJSON, selected or not', async () => {
+test('an audit has the same rows in Parquet as in NDJSON, selected or not', async () => {
   const place = twoSides();
   const words = ['audit', '-q', '--robots-dir', 'old', '-a', AGENTS.join()];
   const all = await rowsOf(place, words);
@@ -77,17 +73,6 @@ test('an audit has the same rows in Parquet and on a page as in NDJSON, selected
     });
     const read = await parquetReadObjects({ file });
     expect(read.map((row) => ({ ...row }))).toEqual(columns.map(withoutNulls(read)));
-    const page = await place.run([...words, ...selection, '--format', 'html']);
-    expect(page.code).toBe(0);
-    const tables = tablesOf(page.text);
-    if (rows.length > 0) expect(tables.at(-1)?.rows).toEqual(textsOf(rows));
-    // The figures are those of all hosts.
-    for (const agent of AGENTS) {
-      const count = (allowed: string) =>
-        String(all.filter((row) => row.agent === agent && row.allowed === allowed).length);
-      const counts = ['none', 'part', 'all', 'unknown'].map(count);
-      expect(tables[0]?.rows.find(([name]) => name === agent)).toEqual([agent, ...counts]);
-    }
   }
   expect(all.length).toBeGreaterThan(AGENTS.length * HOSTS * 0.8);
 });
@@ -99,46 +84,133 @@ function withoutNulls(read: readonly Row[]) {
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? nothing]));
 }
 
-test('a diff has the same rows on a page as in NDJSON, and adds them up', async () => {
+type Counts = Readonly<Record<string, number>>;
+
+interface Change {
+  readonly of: string;
+  readonly hosts: number;
+  readonly changes: readonly {
+    readonly agents: readonly string[];
+    readonly effect: string;
+    readonly path: string | null;
+    readonly oldRule: string | null;
+    readonly newRule: string | null;
+  }[];
+}
+
+/** What a row of a diff says of its agent; of changes between parts it does not say which way. */
+function effectsIn({ change, old, new: next }: Row): readonly string[] {
+  if (change === 'added' || change === 'removed') return [change];
+  if (change === 'rules') return ['narrower', 'other', 'wider'];
+  if (next === 'none') return ['shutOut'];
+  if (old === 'none') return ['letIn'];
+  return [next === 'part' ? 'narrower' : 'wider'];
+}
+
+test('the report of a diff adds up its rows, by host and by change', async () => {
   const place = twoSides();
   const words = ['diff', 'old', 'new', '-a', AGENTS.join()];
   const rows = await rowsOf(place, [...words, '-q']);
-  const { text: page, stderr } = await place.run([...words, '--format', 'html']);
-  const tables = tablesOf(page);
-  expect(tables.at(-1)?.rows).toEqual(textsOf(rows));
-  const counts = new Map<string, number>();
-  for (const { agent, change, old, new: next } of rows) {
-    let kind = String(change);
-    if (kind === 'extent') kind = `${old} \u2192 ${next}`;
-    if (kind === 'rules') kind = 'by other rules';
-    const key = `${kind} ${agent}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+  const { code, text } = await place.run([...words, '-q', '--report', 'r.json']);
+  expect({ code, text }).toEqual({ code: 0, text: '' });
+  await place.run([...words, '-q', '--report', 'r.html']);
+  const report = JSON.parse(place.read('r.json'));
+  const page = place.read('r.html');
+  expect(figuresOf(page)).toEqual({ ...report, created: expect.any(String) });
+  const { schema, old, new: next, what, compared, changed, agents, changes } = report;
+  expect({ schema, old, next, what }).toEqual({
+    ...{ schema: 'robots-filter/diff/1', old: 'old', next: 'new', what: 'host' },
+  });
+  expect(compared).toBe(HOSTS);
+  expect(changed).toBe(new Set(rows.map(({ host }) => host)).size);
+  const seen = new Map<string, number>();
+  for (const { agent, hosts } of agents as { agent: string; hosts: Counts }[]) {
+    const own = rows.filter((row) => row.agent === agent);
+    const sum = Object.values(hosts).reduce((total, count) => total + count, 0);
+    expect(sum).toBe(own.length);
+    for (const effect of ['added', 'removed', 'shutOut', 'letIn']) {
+      const count = own.filter((row) => effectsIn(row)[0] === effect).length;
+      expect([agent, effect, hosts[effect]]).toEqual([agent, effect, count]);
+      seen.set(effect, (seen.get(effect) ?? 0) + count);
+    }
+    const certain = own.filter((row) => row.change === 'extent' && row.new === 'part');
+    const letIn = certain.filter((row) => row.old === 'none').length;
+    expect(hosts.narrower).toBeGreaterThanOrEqual(certain.length - letIn);
   }
-  const shown = new Map<string, number>();
-  const [, ...kinds] = tables[0]?.header ?? [];
-  for (const [agent, ...numbers] of tables[0]?.rows ?? []) {
-    kinds.forEach((kind, index) => {
-      if (numbers[index] !== '0') shown.set(`${kind} ${agent}`, Number(numbers[index]));
-    });
+  for (const effect of ['added', 'removed', 'shutOut', 'letIn']) {
+    expect(seen.get(effect)).toBeGreaterThan(2);
   }
-  expect(shown).toEqual(counts);
-  expect(counts.size).toBeGreaterThan(10);
-  expect(page).not.toMatch(/<script|<img|<link|src=|href=|url\(|@import|NaN|undefined/);
-  for (const agent of AGENTS) expect(stderr).toContain(`${agent}: `);
-
-  const urls = 'https://h0.example/\nhttps://h2.example/a\nhttps://h9.example/x\n';
-  const verdicts = [...words, '-q', '--urls', '-'];
-  const before = await place.run([...verdicts, '--format', 'ndjson'], urls);
-  const urlPage = await place.run([...verdicts, '--format', 'html'], urls);
-  const judged = lines(before.text).map((line) => JSON.parse(line) as Row);
-  expect(judged.length).toBeGreaterThan(0);
-  expect(tablesOf(urlPage.text).at(-1)?.rows).toEqual(textsOf(judged));
+  // Each change is one that rows tell, with its path and its rules.
+  expect(changes.length).toBeGreaterThan(10);
+  for (const { of, changes: own } of changes as Change[]) {
+    for (const { agents: names, effect, path, oldRule, newRule } of own) {
+      for (const agent of names) {
+        const row = rows.find((each) => each.host === of && each.agent === agent);
+        expect(row === undefined ? [] : effectsIn(row)).toContain(effect);
+        const told = { path: row?.path, oldRule: row?.old_rule, newRule: row?.new_rule };
+        expect(told).toEqual({ path, oldRule, newRule });
+      }
+    }
+  }
+  expect(page).not.toMatch(
+    /<script(?! type="application\/json")|<img|<link|src=|href=|url\(|@import/,
+  );
+  expect(page).not.toMatch(/NaN|undefined/);
 });
 
-test('a page without differences says so', async () => {
-  const place = twoSides();
-  const { code, text } = await place.run('diff -q old old --format html');
+test('the report of a diff says which way changes between parts go', async () => {
+  const place = workplace();
+  const pairs = {
+    narrower: ['Disallow: /a', 'Disallow: /a\nDisallow: /b'],
+    wider: ['Disallow: /a\nDisallow: /b/*.gif$', 'Disallow: /a'],
+    other: ['Disallow: /a', 'Disallow: /b'],
+    shutOut: ['Disallow: /a', 'Disallow: /'],
+    letIn: ['Disallow: /', 'Disallow: /a'],
+  };
+  for (const [effect, sides] of Object.entries(pairs)) {
+    for (const [index, rules] of sides.entries()) {
+      for (const number of ['1', '2']) {
+        const name = `${['old', 'new'][index]}/${effect.toLowerCase()}${number}.example`;
+        place.write(name, `User-agent: *\n${rules}\n`);
+      }
+    }
+  }
+  const { code } = await place.run('diff -q old new -a GPTBot --report r.json');
   expect(code).toBe(0);
-  expect(text).toContain('There is no difference.');
-  expect(text).toContain('There is no row.');
+  const [{ hosts, files, largest }] = JSON.parse(place.read('r.json')).agents;
+  for (const effect of Object.keys(pairs)) {
+    expect([effect, hosts[effect], files[effect]]).toEqual([effect, 2, 1]);
+    expect(largest[effect]).toEqual({ of: `${effect.toLowerCase()}1.example`, hosts: 2 });
+  }
+});
+
+test('the report of a diff of URLs counts and shows them', async () => {
+  const place = twoSides();
+  const words = ['diff', 'old', 'new', '-a', AGENTS.join(), '-q', '--urls', '-'];
+  const urls = Array.from({ length: HOSTS }, (_, host) => `https://h${host}.example/a\n`).join('');
+  const { text } = await place.run([...words, '--format', 'ndjson', '--report', 'r.json'], urls);
+  const rows = lines(text).map((line) => JSON.parse(line) as Row);
+  const { compared, changed, agents, changes } = JSON.parse(place.read('r.json'));
+  expect([compared, changed]).toEqual([HOSTS, new Set(rows.map(({ url }) => url)).size]);
+  for (const { agent, urls: counts } of agents as { agent: string; urls: Counts }[]) {
+    const own = rows.filter((row) => row.agent === agent);
+    const decided = own.filter(({ old, new: next }) => old !== 'unknown' && next !== 'unknown');
+    const denied = decided.filter((row) => row.new === 'deny').length;
+    const expected = {
+      denied,
+      allowed: decided.length - denied,
+      moved: own.length - decided.length,
+    };
+    expect(counts).toEqual(expected);
+  }
+  expect(rows.length).toBeGreaterThan(20);
+  const [first] = changes as Change[];
+  expect(first?.of).toBe(rows[0]?.url);
+});
+
+test('a report without differences says so', async () => {
+  const place = twoSides();
+  const { code, text } = await place.run('diff -q old old --report r.html');
+  expect({ code, text }).toEqual({ code: 0, text: '' });
+  expect(place.read('r.html')).toContain('There is no difference.');
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const place = mkdtempSync(join(tmpdir(), 'robots-filter-pages-'));
 const at = (name: string): string => join(place, name);
 
-const PAGES = ['filter.html', 'audit.html', 'diff.html'];
+const PAGES = ['filter.html', 'audit.html', 'diff.html', 'urls.html', 'history.html'];
 const SCREENS = [
   { device: 'telephone', width: 390, colorScheme: 'light' },
   { device: 'desktop', width: 1280, colorScheme: 'dark' },
@@ -65,6 +65,16 @@ beforeAll(async () => {
   }
   write('old.ndjson', 1);
   write('new.ndjson', 2);
+  const dated = ['old', 'new'].flatMap((side, year) =>
+    readFileSync(at(`${side}.ndjson`), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line, day) => {
+        const fetched = `202${4 + year}-0${1 + (day % 9)}-10`;
+        return JSON.stringify({ ...JSON.parse(line), fetched });
+      }),
+  );
+  writeFileSync(at('dated.ndjson'), `${dated.join('\n')}\n`);
   const paths = ['a', 'long/long/', '<b>&"', 'robots.txt', 'z?q=1'];
   const urls = Array.from({ length: 300 }, (_, i) => `https://h${i % 97}.example/${paths[i % 5]}`);
   writeFileSync(at('urls.txt'), `${urls.join('\n')}\n`);
@@ -80,10 +90,11 @@ beforeAll(async () => {
     'filter.html',
   );
   run('audit', '--robots-dir', 'new.ndjson', ...agents, '--report', 'audit.html');
-  writeFileSync(
-    at('diff.html'),
-    run('diff', 'old.ndjson', 'new.ndjson', ...agents, '--urls', 'urls.txt', '--format', 'html'),
-  );
+  const sides = ['diff', 'old.ndjson', 'new.ndjson', ...agents];
+  run(...sides, '--report', 'diff.html');
+  run(...sides, '--urls', 'urls.txt', '--report', 'urls.html');
+  const through = ['audit', '--history', '--robots-dir', 'dated.ndjson', ...agents];
+  run(...through, '--report', 'history.html');
   browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
 });
 afterAll(async () => {
@@ -107,10 +118,11 @@ async function open(name: string, options: BrowserContextOptions): Promise<Page>
 const measure = (page: Page): Promise<{ width: number; active: number; background: string }> =>
   page.evaluate(`({
     width: document.documentElement.scrollWidth,
-    active: document.querySelectorAll('script, iframe, link, img').length,
+    active: document.querySelectorAll('script:not([type="application/json"]), iframe, link, img').length,
     background: getComputedStyle(document.body).backgroundColor,
   })`);
 
+const LIGHT = 'rgb(255, 253, 249)';
 const WHITE = 'rgb(255, 255, 255)';
 
 describe.each(PAGES)('%s', (name) => {
@@ -121,7 +133,7 @@ describe.each(PAGES)('%s', (name) => {
     const measured = await measure(page);
     expect(measured.width).toBeLessThanOrEqual(width);
     expect(measured.active).toBe(0);
-    expect(measured.background === WHITE).toBe(colorScheme === 'light');
+    expect(measured.background === LIGHT).toBe(colorScheme === 'light');
     const { violations, passes } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
     expect(passes.length).toBeGreaterThan(10);

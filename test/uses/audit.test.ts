@@ -298,9 +298,13 @@ test('audit --use has columns for each use in every format', async () => {
   const file = new Uint8Array(stdout).buffer;
   expect((await parquetReadObjects({ file })).map(valuesOf)).toEqual(ROWS);
 
-  const page = (await of('html')).text;
+  const report = words.slice(0, -1);
+  const { code } = await place.run([...report, '--report', 'r.html']);
+  expect(code).toBe(0);
+  const page = place.read('r.html');
   expect(page).toContain('<h2>What the content may be used for (experimental)</h2>');
-  expect(page).toContain('<span class="cell none">refused</span>');
+  const label = 'train, GPTBot, hosts: refused: 1, differs by path: 1, granted: 1, unstated: 2';
+  expect(page).toContain(label);
 });
 
 test('audit --use refuses what it cannot answer, and says of what nobody speaks', async () => {

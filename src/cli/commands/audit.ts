@@ -1,15 +1,20 @@
 /** The command `audit`: what agents may fetch of each host, proven from the rules. */
 
-import { printable, printableJson } from '../../base/control-characters.js';
+import { printable } from '../../base/control-characters.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
-import { replaceFile } from '../../files/replacement.js';
 import { labelledHosts } from '../../inspect/host-report.js';
 import { openForHosts, type Table, tableMemory } from '../../judge/table.js';
 import { hasHistories } from '../../judge/table-memory.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Authority } from '../../protocol/authority.js';
 import type { Use } from '../../protocol/uses.js';
-import { neededTokens, noteUnnamedAgents, noteUnnamedInTable, parseAgents } from '../agents.js';
+import {
+  describeAgents,
+  neededTokens,
+  noteUnnamedAgents,
+  noteUnnamedInTable,
+  parseAgents,
+} from '../agents.js';
 import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import {
   checkSpreadsheet,
@@ -18,17 +23,20 @@ import {
   type UseOptions,
   usesOf,
 } from '../options.js';
-import { type AuditFigures, auditColumns, HostAudit } from '../report/audit-figures.js';
+import { auditColumns, HostAudit } from '../report/audit-figures.js';
+import { type ReportAbout, reportAbout } from '../report/figures.js';
 import {
   HISTORY_COLUMNS,
   HistoryAudit,
+  historyFigures,
   isTooFine,
+  isTooLong,
   type Period,
   type TimeCounts,
   URL_HISTORY_COLUMNS,
   UrlHistory,
 } from '../report/history-figures.js';
-import { type HeldRows, openRows, type ReportFormat, withAgents } from '../report/rows.js';
+import { openRows, type ReportFormat, withAgents } from '../report/rows.js';
 import { formatCount, formatNumber } from '../text.js';
 import {
   kindOfArgument,
@@ -40,12 +48,7 @@ import {
 } from './arguments.js';
 import { compileWithRecords, openWithRecords, singleWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
-import {
-  type ReportForm,
-  refuseParquetOnTerminal,
-  refuseStandardOutputAsReport,
-  reportForm,
-} from './outputs.js';
+import { checkReportFile, filesToKeep, refuseParquetOnTerminal, writeReport } from './outputs.js';
 import {
   agentWords,
   checkProfile,
@@ -83,7 +86,8 @@ const NO_TIME =
 export async function audit(paths: readonly string[], given: AuditOptions): Promise<number> {
   const [single] = await Promise.all(paths.map(singleOf));
   const options = single === undefined ? await withPaths('audit', paths, given) : given;
-  const { robotsDir = paths, table: path, format = 'table' } = options;
+  const { robotsDir = paths, table: path, report } = options;
+  const { format = report === undefined ? 'table' : undefined } = options;
   if (robotsDir.length === 0 && path === undefined) {
     throw usageError(
       'audit needs robots.txt files or a table. Type: robots-filter audit PATH -a GPTBot',
@@ -98,8 +102,14 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
     if (path === undefined) await checkTime(robotsDir, options, 'Leave --as-of out');
   } else checkSingle(single, paths, options);
   if (format === 'parquet') refuseParquetOnTerminal('> audit.parquet');
-  const form = options.report === undefined ? undefined : reportForm(options.report);
-  if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
+  if (report !== undefined) {
+    checkReportFile(report, filesToKeep(options), [options.hosts, options.urls, single]);
+    if (format === undefined && options.only !== undefined) {
+      throw usageError(
+        '--only selects rows, and --report alone writes none. Add --format table, or leave --only out',
+      );
+    }
+  }
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   if (asked?.size === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
@@ -110,47 +120,38 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
   if (typeof opened === 'number') return opened;
   const { table, named } = opened;
   const agents = parseAgents(options.agent, table.profile);
-  const source = path ?? robotsDir.map(inputName).join(', ');
+  const sources = path === undefined ? robotsDir.map(inputName) : [path];
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   view.checkUses(uses);
-  if (table.hosts > 0) noteUnstatedUses(uses, view, source, diagnostics, named);
+  if (table.hosts > 0) noteUnstatedUses(uses, view, sources.join(', '), diagnostics, named);
   if (named === undefined) {
     await noteUnnamedInTable(tableMemory(table), agents, options, diagnostics);
   } else if (table.hosts > 0) {
     await noteUnnamedAgents(agents, named, options, diagnostics);
   }
-  if (options.history === true) return auditHistory(table, agents, asked, options, diagnostics);
-  const about = {
-    source,
-    profile: table.profile,
-    created: new Date().toISOString(),
-  };
+  const about = reportAbout(sources, table.profile);
+  const audited = { table, agents, asked, about, format, options, diagnostics };
+  if (options.history === true) return auditHistory(audited);
   const names = agents.map(({ name }) => name);
-  const sink = await openRows(format, withAgents(auditColumns(uses), names), {
-    spreadsheet: options.spreadsheet,
-    page: (rows) => reportText(figures(), 'html', rows),
-  });
-  const hosts = new HostAudit(sink, table, { agents, uses }, options.only);
+  const sink =
+    format === undefined
+      ? undefined
+      : await openRows(format, withAgents(auditColumns(uses), names), options);
+  const described = report === undefined ? undefined : await describeAgents(agents, options);
+  const hosts = new HostAudit(sink, table, { agents, uses }, options.only, described);
   const { tally } = hosts;
-  const figures = (): AuditFigures => tally.figures(about, view.hasRecords);
-  for (const [label, authorities] of labelledHosts(view, asked)) {
+  for (const [host, parts] of labelledHosts(view, asked)) {
     // A report needs all hosts.
-    if (sink.isClosed && options.report === undefined) break;
-    if (authorities.length === 0) hosts.addUnknown(label);
-    for (const [name, authority] of authorities) {
-      if (sink.isFull) await sink.write();
-      hosts.add(name, authority);
-    }
-    if (sink.isFull) await sink.write();
+    if (sink?.isClosed === true && report === undefined) break;
+    if (sink?.isFull === true) await sink.write();
+    hosts.add(host, parts);
   }
-  await sink.end();
-  if (form !== undefined && options.report !== undefined) {
-    await replaceFile(options.report, Buffer.from(await reportText(figures(), form)));
-  }
-  if (sink.isClosed) return SUCCESS;
+  await sink?.end();
+  if (report !== undefined) await writeReport(report, tally.figures(about, view, agents));
+  if (sink?.isClosed === true) return SUCCESS;
   for (const line of totals(tally)) diagnostics.note(line);
-  if (sink.omission !== undefined) diagnostics.note(sink.omission);
+  if (sink?.omission !== undefined) diagnostics.note(sink.omission);
   return SUCCESS;
 }
 
@@ -207,7 +208,9 @@ async function openAudited(
 ) {
   const { robotsDir = [], table: path, profile } = options;
   if (path === undefined) {
-    const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'), uses);
+    const agents = parseAgents(options.agent, profile ?? 'rfc9309');
+    // A report tells distinct robots.txt files from each other by all their groups.
+    const tokens = options.report === undefined ? neededTokens(agents, uses) : undefined;
     const signals = uses.length > 0;
     return compileWithRecords(robotsDir, { ...options, signals }, tokens, diagnostics);
   }
@@ -230,7 +233,7 @@ async function openAudited(
 
 /** @throws RobotsFilterError `usage` for options without effect on the audit of a history */
 function checkHistory(options: AuditOptions): void {
-  const { history, every, urls, hosts, only, report, format, asOf, use } = options;
+  const { history, every, urls, hosts, only, asOf, use } = options;
   if (history !== true) {
     if (every !== undefined) {
       throw usageError('--every has no effect without --history. Add it, or leave --every out');
@@ -250,8 +253,6 @@ function checkHistory(options: AuditOptions): void {
   }
   const idle = [
     ['--only', only, 'shows hosts'],
-    ['--report', report, 'shows one time'],
-    ['--format html', format === 'html' || undefined, 'shows one time'],
     ['--as-of', asOf, 'asks for one time'],
   ] as const;
   for (const [option, value, what] of idle) {
@@ -260,64 +261,71 @@ function checkHistory(options: AuditOptions): void {
   }
 }
 
+/** What is audited, and how it is shown. */
+interface Audited {
+  readonly table: Table;
+  readonly agents: readonly Agent[];
+  readonly asked: ReadonlyMap<string, Authority> | undefined;
+  readonly about: ReportAbout;
+  /** `undefined` if no rows are wanted. */
+  readonly format: ReportFormat | undefined;
+  readonly options: AuditOptions;
+  readonly diagnostics: Diagnostics;
+}
+
 /** Prints for each agent and time how many hosts allow how much. */
-async function auditHistory(
-  table: Table,
-  agents: readonly Agent[],
-  asked: ReadonlyMap<string, Authority> | undefined,
-  options: AuditOptions,
-  diagnostics: Diagnostics,
-): Promise<number> {
-  const { format = 'table', spreadsheet, every = 'month', urls } = options;
-  const counts: TimeCounts<string> =
-    urls === undefined
-      ? countHosts(table, agents, asked, diagnostics)
-      : await countUrls(table, agents, urls, diagnostics);
+async function auditHistory(audited: Audited): Promise<number> {
+  const { agents, about, format, options } = audited;
+  const { every = 'month', urls, report } = options;
+  const counted = urls === undefined ? countHosts(audited) : await countUrls(audited, urls);
+  const counts: TimeCounts<string> = counted.counts;
   if (isTooFine(counts, every)) {
     throw usageError(`--every ${every}d gives more than 100,000 times. Use more days`);
   }
-  const names = agents.map(({ name }) => name);
-  const columns = urls === undefined ? HISTORY_COLUMNS : URL_HISTORY_COLUMNS;
-  const sink = await openRows(format, withAgents(columns, names), {
-    spreadsheet,
-    page: () => Promise.reject(new Error('a history has no page')),
-  });
-  for (const { time, agent, counts: ofKinds } of counts.figures(every)) {
-    if (sink.isClosed) return SUCCESS;
-    sink.add({ cells: [time, agent, ...Object.values(ofKinds)] });
-    if (sink.isFull) await sink.write();
+  if (report !== undefined && isTooLong(counts, every, agents.length)) {
+    throw usageError(
+      `--report has no room for so many times of ${formatCount(agents.length, 'agent')}. Use more days with --every, or fewer agents`,
+    );
   }
-  await sink.end();
+  if (format !== undefined) {
+    const columns = urls === undefined ? HISTORY_COLUMNS : URL_HISTORY_COLUMNS;
+    const names = agents.map(({ name }) => name);
+    const sink = await openRows(format, withAgents(columns, names), options);
+    for (const { time, agent, counts: ofKinds } of counts.figures(every)) {
+      if (sink.isClosed) break;
+      sink.add({ cells: [time, agent, ...Object.values(ofKinds)] });
+      if (sink.isFull) await sink.write();
+    }
+    await sink.end();
+  }
+  if (report !== undefined) {
+    const described = await describeAgents(agents, options);
+    await writeReport(report, historyFigures(about, described, every, counted));
+  }
   return SUCCESS;
 }
 
 /** Counts the hosts of a table through time. */
-function countHosts(
-  table: Table,
-  agents: readonly Agent[],
-  asked: ReadonlyMap<string, Authority> | undefined,
-  diagnostics: Diagnostics,
-): TimeCounts<string> {
+function countHosts({ table, agents, asked, diagnostics }: Audited): HistoryAudit {
   const view = tableMemory(table).view.withUnknown();
   const audit = new HistoryAudit(view, agents, table.profile === 'google');
   let missing = 0;
-  for (const [, authorities] of labelledHosts(view, asked)) {
+  for (const [, parts] of labelledHosts(view, asked)) {
+    const authorities = parts.flatMap(([, authority]) => authority ?? []);
     if (authorities.length === 0) missing++;
-    for (const [, authority] of authorities) audit.add(authority);
+    else audit.add(authorities);
   }
   if (missing > 0) {
     diagnostics.note(`warning: ${formatCount(missing, 'host')} of --hosts without a robots.txt`);
   }
-  return audit.counts;
+  return audit;
 }
 
 /** Counts the URLs of a file through time. */
 async function countUrls(
-  table: Table,
-  agents: readonly Agent[],
+  { table, agents, diagnostics }: Audited,
   path: string,
-  diagnostics: Diagnostics,
-): Promise<TimeCounts<string>> {
+): Promise<UrlHistory> {
   const history = new UrlHistory(table, agents);
   for await (const url of urlsOf(path)) history.add(url);
   history.count();
@@ -327,29 +335,21 @@ async function countUrls(
       `warning: ${inputName(path)} has no URL of a host with a robots.txt, so there is no time to count for`,
     );
   }
-  return history.counts;
+  return history;
 }
 
 /** One line for each agent: how many hosts allow how much; then one for each use. */
 function totals({ agents, uses }: HostAudit['tally']): string[] {
-  const ofAgents = agents.map(({ agent: name, all, part, none, unknown }) => {
+  const ofAgents = agents.map(({ agent, hosts }) => {
+    const { none, part, all, unavailable, unreachable, unknown } = hosts;
+    const [everything, nothing] = [all + unavailable, none + unreachable];
     const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
-    const hosts = formatCount(all + part + none + unknown, 'host');
-    return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
+    const counted = formatCount(everything + part + nothing + unknown, 'host');
+    return `${agent}: ${counted}: ${formatNumber(everything)} all, ${formatNumber(part)} part, ${formatNumber(nothing)} none${rest}`;
   });
   const ofUses = uses.map(({ agent, use, answers }) => {
     const { granted, refused, part, unstated } = answers;
     return `${agent}, ${use}: ${formatNumber(granted)} granted, ${formatNumber(refused)} refused, ${formatNumber(part)} part, ${formatNumber(unstated)} unstated`;
   });
   return [...ofAgents, ...ofUses];
-}
-
-async function reportText(
-  figures: AuditFigures,
-  form: ReportForm,
-  rows?: HeldRows,
-): Promise<string> {
-  if (form === 'json') return `${printableJson(figures)}\n`;
-  const { auditPage } = await import('../report/report-pages.js');
-  return auditPage(figures, rows);
 }

@@ -19,7 +19,7 @@ import type { NamedTokens } from '../../protocol/unnamed-agents.js';
 import type { Use } from '../../protocol/uses.js';
 import type { TableAuthority, TableHost } from '../../view/table-content.js';
 import { TableView } from '../../view/table-view.js';
-import { neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
+import { describeAgents, neededTokens, noteUnnamedAgents, parseAgents } from '../agents.js';
 import { DIFFERENT, Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import {
   checkSpreadsheet,
@@ -29,16 +29,25 @@ import {
   usesOf,
 } from '../options.js';
 import {
+  type ChangedPart,
+  ChangeTally,
   type Difference,
+  type DiffFigures,
   DiffTally,
   differencesText,
   differenceText,
+  type Effect,
+  effectOf,
+  seenAlike,
+  UrlChanges,
+  useChanges,
 } from '../report/diff-figures.js';
+import { type AgentInfo, reportAbout, sourceName } from '../report/figures.js';
 import {
   type Cell,
   type Column,
   openRows,
-  type ReportFormat,
+  type RowFormat,
   type RowSink,
   withAgents,
 } from '../report/rows.js';
@@ -53,6 +62,7 @@ import {
 import { compileWithRecords, singleWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
 import { refuseSecondStandardInput } from './inputs.js';
+import { checkReportFile, filesToKeep, writeReport } from './outputs.js';
 import {
   checkProfile,
   checkTime,
@@ -63,7 +73,8 @@ import {
 
 export interface DiffOptions extends RobotsOptions, RowOptions, UseOptions {
   readonly urls?: string;
-  readonly format?: Exclude<ReportFormat, 'parquet'>;
+  readonly format?: RowFormat;
+  readonly report?: string;
   readonly exitCode?: boolean;
   /** The times of the two sides, in milliseconds since 1970. */
   readonly from?: number;
@@ -120,6 +131,10 @@ async function diffOfPaths(
   options: DiffOptions,
 ): Promise<number> {
   checkSpreadsheet(options);
+  if (options.report !== undefined) {
+    const sources = [oldPath, newPath].map((path) => ({ option: 'diff', path }));
+    checkReportFile(options.report, [...sources, ...filesToKeep(options)], [options.urls]);
+  }
   const uses = usesOf(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const [oldKind, newKind] = [await kindOfArgument(oldPath), await kindOfArgument(newPath)];
@@ -157,38 +172,45 @@ async function diffOfPaths(
   const named = namedBy([oldSide, newSide]);
   await noteUnnamedAgents(agents, named, options, diagnostics);
   noteUnstated(uses, [oldPath, old], [newPath, next], named, diagnostics);
-  const { urls, format = 'table' } = options;
+  const { urls, report, format = report === undefined ? 'table' : undefined } = options;
   const names = agents.map(({ name }) => name);
   const asked = { agents, uses };
   const own = urls === undefined ? HOST_COLUMNS : URL_COLUMNS;
   const columns = withAgents(uses.length === 0 ? own : withUse(own), names);
   const what = urls === undefined ? 'host' : 'URL';
   const tally = new DiffTally(names);
-  const sink = await openRows(format, columns, {
-    spreadsheet: options.spreadsheet,
-    headerNeedsRow: true,
-    async page(rows) {
-      const { diffPage } = await import('../report/report-pages.js');
-      const created = new Date().toISOString();
-      const about = {
-        old: nameAt(oldPath, options.from),
-        new: nameAt(newPath, options.to),
-        what,
-        profile: old.profile,
-        created,
-        asksUses: uses.length > 0,
-      } as const;
-      return diffPage(about, tally, rows);
-    },
-  });
+  const sink =
+    format === undefined
+      ? NO_ROWS
+      : await openRows(format, columns, { ...options, headerNeedsRow: true });
+  const described = report === undefined ? undefined : await describeAgents(agents, options);
+  let found: ReturnType<HostDiff['figures']> | undefined;
   if (urls === undefined) {
-    new HostDiff({ old, new: next, ...asked }, sink, tally).write();
+    const hosts = new HostDiff({ old, new: next, ...asked }, sink, tally, described);
+    hosts.write();
+    if (report !== undefined) found = hosts.figures();
   } else {
     const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, ...asked };
-    await diffUrls(urls, sides, sink, tally);
+    const changes = described && new UrlChanges(described);
+    await diffUrls(urls, sides, sink, tally, changes);
     if (tally.compared === 0) noteEmptyList(urls, 'URL', diagnostics);
+    found = changes?.figures;
   }
   await sink.end();
+  if (report !== undefined && found !== undefined) {
+    const { source: _, ...about } = reportAbout([], old.profile);
+    const figures: DiffFigures = {
+      schema: 'robots-filter/diff/1',
+      old: nameAt(oldPath, options.from),
+      new: nameAt(newPath, options.to),
+      ...about,
+      what,
+      compared: tally.compared,
+      ...found,
+      ...(uses.length === 0 ? {} : { uses: useChanges(tally) }),
+    };
+    await writeReport(report, figures);
+  }
   if (sink.isClosed) return SUCCESS;
   for (const line of totals(tally, what)) diagnostics.note(line);
   if (sink.omission !== undefined) diagnostics.note(sink.omission);
@@ -208,9 +230,10 @@ function noteUnstated(
   noteUnstatedUses(uses, new TableView(shards, place), place, diagnostics, named);
 }
 
-/** The name of a side in the page. */
+/** The name of a side in the report. */
 function nameAt(path: string, time: number | undefined): string {
-  return time === undefined ? path : `${path} at ${new Date(time).toISOString()}`;
+  const name = sourceName(path);
+  return time === undefined ? name : `${name} at ${new Date(time).toISOString()}`;
 }
 
 /** @throws RobotsFilterError `usage` for a time of a table without histories */
@@ -237,7 +260,13 @@ async function openSide(
     }
     case 'cache': {
       const tokens = neededTokens(parseAgents(options.agent, profile), uses);
-      return compileWithRecords([path], { ...options, signals }, tokens, diagnostics);
+      return compileWithRecords(
+        [path],
+        { ...options, signals },
+        // A report tells distinct robots.txt files from each other by all their groups.
+        options.report === undefined ? tokens : undefined,
+        diagnostics,
+      );
     }
     case 'robots.txt': {
       const parseOptions = {
@@ -312,21 +341,57 @@ export class HostDiff {
   readonly #diff: TableDiff;
   readonly #sink: Differences;
   readonly #tally: DiffTally;
+  readonly #changes: ChangeTally | undefined;
 
-  constructor(sides: DiffSides, sink: Differences, tally: DiffTally) {
+  /** @param described the agents, if a report is wanted */
+  constructor(
+    sides: DiffSides,
+    sink: Differences,
+    tally: DiffTally,
+    described?: readonly AgentInfo[],
+  ) {
     const [old, next] = [tableMemory(sides.old).view, tableMemory(sides.new).view];
     this.#sides = sides;
     const isGoogle = sides.old.profile === 'google';
-    this.#diff = new TableDiff(old, next, sides.agents, isGoogle, sides.uses);
+    const directs = described !== undefined;
+    this.#diff = new TableDiff(old, next, sides.agents, isGoogle, sides.uses, directs);
     this.#sink = sink;
     this.#tally = tally;
+    this.#changes = described && new ChangeTally(old, next, described);
+  }
+
+  /** The figures of a report. */
+  figures(): ReturnType<ChangeTally['figures']> | undefined {
+    return this.#changes?.figures((part, host) => seenAlike(this.#seen(part, host)));
+  }
+
+  /** What each agent sees of a change. */
+  *#seen({ old, new: next, effects }: ChangedPart, host: string) {
+    const changes = old && next && this.#diff.changes(old, next);
+    for (const [agent, effect] of effects.entries()) {
+      if (effect === undefined) continue;
+      const { paths = [] } = changes?.find((change) => change.agent === agent) ?? {};
+      const [scheme = 'https'] = (next ?? old)?.schemes ?? [];
+      const side = { scheme, port: (next ?? old)?.port, old, new: next };
+      const example = this.#example(host, side, paths, (table, url) =>
+        table.verdict(url, this.#nameOf(agent)),
+      );
+      yield {
+        agent: this.#nameOf(agent),
+        effect,
+        path: example?.path ?? null,
+        oldRule: example === undefined ? null : causeOf(example.old),
+        newRule: example === undefined ? null : causeOf(example.new),
+      };
+    }
   }
 
   /** Merges the hosts of both tables, each in the order of the names. */
   write(): void {
     const { old, new: next } = this.#sides;
     for (const [before, after] of pairedHosts(tableMemory(old).view, tableMemory(next).view)) {
-      if (this.#sink.isClosed) return;
+      // A report needs all hosts.
+      if (this.#sink.isClosed && this.#changes === undefined) return;
       this.#tally.compared++;
       this.#compare(before, after);
     }
@@ -335,18 +400,23 @@ export class HostDiff {
   #compare(old: TableHost | undefined, next: TableHost | undefined): void {
     if (old !== undefined && next !== undefined && this.#isUnchanged(old, next)) return;
     const host = (old ?? next)?.host ?? '';
+    const parts: ChangedPart[] = [];
+    const undecided = new Set<number>();
     for (const same of alike(sidesOf(old, next))) {
       const [{ old: before, new: after, port }] = same;
       const schemes = same.map(({ scheme }) => scheme);
       const label = authorityLabel({ host }, { schemes, port });
+      const part = { old: before, new: after };
       if (before !== undefined && after !== undefined) {
-        this.#addChanges(label, host, { ...same[0], old: before, new: after });
+        const both = { ...same[0], old: before, new: after };
+        parts.push({ ...part, effects: this.#addChanges(label, host, both, undecided) });
       } else if (after !== undefined) {
-        this.#addOnly(label, after, 'new');
+        parts.push({ ...part, effects: this.#addOnly(label, after, 'new') });
       } else if (before !== undefined) {
-        this.#addOnly(label, before, 'old');
+        parts.push({ ...part, effects: this.#addOnly(label, before, 'old') });
       }
     }
+    this.#changes?.add(host, parts, undecided);
   }
 
   /** Whether a host has the same authorities on both sides, and no change. Most hosts have. */
@@ -362,12 +432,13 @@ export class HostDiff {
     });
   }
 
-  #addOnly(label: string, authority: TableAuthority, side: 'old' | 'new'): void {
+  /** Adds the rows of a host that is on one side only; returns the effect for each agent. */
+  #addOnly(label: string, authority: TableAuthority, side: 'old' | 'new'): Effect[] {
     const change = side === 'new' ? 'added' : 'removed';
     const { uses } = this.#sides;
     const said = uses.length === 0 ? undefined : this.#diff.useExtents(authority, side);
     const noCause = [undefined, undefined, undefined];
-    this.#diff.reaches(authority, side).forEach((reach, agent) => {
+    return this.#diff.reaches(authority, side).map((reach, agent) => {
       this.#tally.add(agent, change);
       const extents = side === 'new' ? [undefined, reach] : [reach, undefined];
       this.#add(label, agent, [change, ...this.#useCell(), ...extents, ...noCause]);
@@ -380,18 +451,34 @@ export class HostDiff {
         this.#tally.add(agent, { use: name, said: answers, only: change });
         this.#add(label, agent, [change, name, ...answers, ...noCause]);
       }
+      return change;
     });
   }
 
-  #addChanges(label: string, host: string, sides: BothSides): void {
+  /**
+   * Adds the rows of a host that is on both sides.
+   *
+   * @param unclear gets the agents for which something may have changed, unnoticed
+   * @returns what the change does to each agent
+   */
+  #addChanges(
+    label: string,
+    host: string,
+    sides: BothSides,
+    unclear: Set<number>,
+  ): (Effect | undefined)[] {
     const undecided = new Set<number>();
+    const effects: (Effect | undefined)[] = this.#sides.agents.map(() => undefined);
     for (const change of this.#diff.changes(sides.old, sides.new)) {
       if (!this.#addChanged(label, host, sides, change)) undecided.add(change.agent);
+      else effects[change.agent] = effectOf(change.old, change.new, change.direction);
     }
+    for (const agent of undecided) unclear.add(agent);
     for (const change of this.#diff.useChanges(sides.old, sides.new)) {
       if (!this.#addUseChanged(label, host, sides, change)) undecided.add(change.agent);
     }
     for (const agent of undecided) this.#tally.addUndecided(agent);
+    return effects;
   }
 
   /** Adds a row; returns false if no path differs for sure. */
@@ -486,9 +573,11 @@ async function diffUrls(
   sides: DiffSides<Table | Robots>,
   sink: Differences,
   tally: DiffTally,
+  changes: UrlChanges | undefined,
 ): Promise<void> {
   for await (const url of urlsOf(path)) {
     tally.compared++;
+    const seen: Parameters<UrlChanges['add']>[1][number][] = [];
     sides.agents.forEach(({ name }, agent) => {
       const [old, next] = [sides.old.verdict(url, name), sides.new.verdict(url, name)];
       const add = (one: Judgement | UseJudgement, other: typeof one, use: Cell): void => {
@@ -499,6 +588,8 @@ async function diffUrls(
       if (old.verdict !== next.verdict) {
         tally.add(agent, [old.verdict, next.verdict]);
         add(old, next, undefined);
+        const rules = { oldRule: causeOf(old), newRule: causeOf(next) };
+        seen.push({ agent, old: old.verdict, next: next.verdict, ...rules });
         return;
       }
       if (old.verdict !== 'allow') return;
@@ -510,9 +601,13 @@ async function diffUrls(
         add(before, after, use.name);
       }
     });
-    if (sink.isClosed) return;
+    changes?.add(url, seen);
+    if (sink.isClosed && changes === undefined) return;
   }
 }
+
+/** In place of rows that nobody wants. */
+const NO_ROWS = { isClosed: false, omission: undefined, add() {}, async end() {} };
 
 /** Where the rows go. No format of `diff` needs `write`, which is for Parquet. */
 type Differences = Pick<RowSink, 'isClosed' | 'add'>;

@@ -1,7 +1,6 @@
 /** Runs the filter: inputs, threads, output, progress, and the closing line. */
 
 import { formatFieldPath } from '../../base/arguments.js';
-import { printableJson } from '../../base/control-characters.js';
 import { inputName } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import type { TableMemory } from '../../judge/table-memory.js';
@@ -12,8 +11,10 @@ import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
 import { useQuestions } from '../../protocol/uses.js';
+import { describeAgents } from '../agents.js';
 import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
 import { type FilterOptions, usesOf } from '../options.js';
+import { reportAbout } from '../report/figures.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
@@ -31,7 +32,7 @@ import {
 import { formatCount, formatNumber } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
 import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
-import { outputMode, reportForm, robotsSources } from './outputs.js';
+import { outputMode, reportText, robotsSources } from './outputs.js';
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
@@ -254,19 +255,15 @@ export class FilterRun {
       filter,
       view: table.view,
       agents,
+      described: await describeAgents(agents, options),
       uses: useQuestions(agents, usesOf(options)),
-      about: { complete, source: sources.join(', '), profile: table.header.profile },
+      about: { ...reportAbout(sources, table.header.profile), complete },
       tableHosts: table.hosts,
       byTime,
       now: byTime ? undefined : now,
     });
-    let text: string;
-    if (reportForm(path) === 'json') {
-      text = `${printableJson({ ...figures, run: statisticsFigures(this.#statistics(complete)) })}\n`;
-    } else {
-      const { filterPage } = await import('../report/report-pages.js');
-      text = filterPage(figures);
-    }
+    const run = statisticsFigures(this.#statistics(complete));
+    const text = await reportText(path, { ...figures, run });
     await report.write(Buffer.from(text));
     await report.commit(false);
     return figures;

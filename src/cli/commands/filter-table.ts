@@ -47,7 +47,9 @@ export async function openTable(
   const uses = usesOf(options);
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
-    const productTokens = agents && neededTokens(agents, uses);
+    // A report tells distinct robots.txt files from each other by all their groups.
+    const productTokens =
+      report === undefined && agents !== undefined ? neededTokens(agents, uses) : undefined;
     // A report counts records and dates, unless it is for many times.
     const records = (report !== undefined && !history) || preferences;
     const signals = uses.length > 0 || options.signals === true;

@@ -3,6 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isatty } from 'node:tty';
+import { printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
 import {
@@ -19,6 +20,7 @@ import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { AskedFormat, OutputFormat } from '../../pipeline/output/rows.js';
 import { STANDARD_OUTPUT, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
+import type { ReportFigures } from '../report/report-page.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { isHidden, type NamedInput } from './inputs.js';
 
@@ -296,7 +298,7 @@ export function refuseParquetOnTerminal(place: string): void {
 }
 
 /** Forms of a report, by the ending of its file. */
-export type ReportForm = 'html' | 'json';
+type ReportForm = 'html' | 'json';
 
 /**
  * The form that the name of a report asks for.
@@ -310,6 +312,40 @@ export function reportForm(path: string): ReportForm {
   throw usageError(
     `--report ${JSON.stringify(path)} has another ending than .html and .json. Use --report report.html, or --report report.json`,
   );
+}
+
+/**
+ * Checks the file of a report beside rows on standard output.
+ *
+ * @param sources the robots.txt files that are read, and what else no report may replace
+ * @param lists files of hosts or URLs that are read
+ * @throws RobotsFilterError `usage`
+ */
+export function checkReportFile(
+  report: string,
+  sources: readonly NamedSource[],
+  lists: readonly (string | undefined)[],
+): void {
+  reportForm(report);
+  refuseStandardOutputAsReport(report);
+  refuseInputAsReport(
+    report,
+    lists.flatMap((list) => list ?? []),
+  );
+  refuseSourceAsOutput('--report', report, sources);
+}
+
+/** The text of a report in the form that its name asks for. */
+export async function reportText(path: string, figures: ReportFigures): Promise<string> {
+  if (reportForm(path) === 'json') return `${printableJson(figures)}\n`;
+  const { reportPage } = await import('../report/report-page.js');
+  return reportPage(figures);
+}
+
+/** Writes a report, whole or not at all. */
+export async function writeReport(path: string, figures: ReportFigures): Promise<void> {
+  const { replaceFile } = await import('../../files/replacement.js');
+  await replaceFile(path, Buffer.from(await reportText(path, figures)));
 }
 
 /**

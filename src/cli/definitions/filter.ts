@@ -190,7 +190,7 @@ export const filterDefinition: CommandDefinition = {
       'Output',
       '--report <file>',
       'Also write a report of the run: .html or .json.',
-      'The page is one file that loads nothing. It counts by URL and by host: verdicts and reasons for each agent, what is allowed only because nothing is known, hosts without a robots.txt to rely on, the hosts with most URLs, and the rules that deny most.',
+      'The page is one file that loads nothing. It counts by URL, by host and by distinct robots.txt what each agent may fetch and what that rests on, and shows the hosts with most URLs and the rules that deny most.',
       '    robots-filter --table robots.table -a @ai-training --report r.html urls.txt > verdicts.txt',
     ).argParser(once),
     ...shared.progress(),

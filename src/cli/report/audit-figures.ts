@@ -1,7 +1,13 @@
 /** The rows of an audit, and the figures that are counted meanwhile. */
 
 import { PairCache } from '../../base/maps.js';
-import { isoSeconds, RECORD_FIGURES, type RecordFigure } from '../../inspect/host-report.js';
+import { DistinctRobots } from '../../inspect/distinct-robots.js';
+import {
+  isoSeconds,
+  type LabelledPart,
+  RECORD_FIGURES,
+  type RecordFigure,
+} from '../../inspect/host-report.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { UseAudit } from '../../inspect/use-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
@@ -14,12 +20,20 @@ import {
   type UseSummary,
 } from '../../patterns/use-answers.js';
 import { usedColumn } from '../../pipeline/output/rows.js';
-import type { Agent } from '../../protocol/agent.js';
+import { type Agent, parseAgent } from '../../protocol/agent.js';
 import { recordsFor } from '../../protocol/fields.js';
 import type { Use } from '../../protocol/uses.js';
 import type { AccessResult } from '../../protocol/verdict.js';
 import type { AuthorityRecords, TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import {
+  type AgentInfo,
+  type CaptureDates,
+  DateRange,
+  FileLines,
+  type ReportAbout,
+  zeros,
+} from './figures.js';
 import { boundedList, type Column, type RowPart, type RowSink, textOf } from './rows.js';
 
 /** How much is allowed, or that the host is not known. */
@@ -28,134 +42,298 @@ type Allowed = Reach | 'unknown';
 /** Whose group decides: the agent's own, that of `*`, or none. */
 type Decider = 'own' | 'any' | 'nobody';
 
-/** The counts of hosts for one agent. */
-type AgentFigures = Record<Allowed, number> & {
-  readonly agent: string;
-  /** Hosts by whose group decides. */
-  readonly by: Record<Decider, number>;
-};
+const REACHES: readonly Reach[] = ['none', 'part', 'all'];
 
-/** The counts of hosts by what they say about a use to an agent, where it may fetch anything. */
+/**
+ * What became of a host for an agent: its robots.txt was read and allows nothing, a part or
+ * everything; or none was read.
+ */
+const OUTCOMES = ['none', 'part', 'all', 'unavailable', 'unreachable', 'unknown'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+/** A number of hosts, and of the distinct robots.txt files that they have. */
+interface Weighed {
+  hosts: number;
+  files: number;
+}
+
+/** The counts for one agent. */
+export interface AgentFigures extends AgentInfo {
+  /** The sum is the number of all hosts. */
+  readonly hosts: Record<Outcome, number>;
+  /** Distinct robots.txt files by how much they allow. */
+  readonly files: Record<Reach, number>;
+  /** Of `part`: those that do not even allow the home page. */
+  readonly partWithoutHome: Weighed;
+  /** Those that allow this agent nothing, and `*` something. */
+  readonly shutOutAlone: Weighed;
+  /** Hosts whose robots.txt was read, by whose group decides; the agent's own comes first. */
+  readonly by: Record<Decider, number>;
+  /** Of the hosts with each extent, those that share the file which most of them share. */
+  readonly largest: Readonly<Record<Reach, { readonly of: string; readonly hosts: number } | null>>;
+}
+
+/** The counts of what hosts say about a use to an agent, where it may fetch anything. */
 interface UseFigures {
   readonly agent: string;
   readonly use: string;
   readonly answers: Record<UseExtent, number>;
-  /** Of these, the hosts where a signal gives the answer of some path. */
+  /** Distinct robots.txt files by answer; a host without a file has no part in these. */
+  readonly files: Record<UseExtent, number>;
+  /** Of the hosts in `answers`, those where a signal gives the answer of some path. */
   readonly signals: Record<Signal, Record<Exclude<UseExtent, 'unstated'>, number>>;
 }
 
-/** A host, and what it allows to each agent in the order of the agents. */
-interface HostFigures {
-  readonly host: string;
-  readonly allowed: readonly Allowed[];
+/** A robots.txt, and the hosts that have it and no other. */
+export interface FileFigures {
+  /** The first of these hosts. */
+  readonly of: string;
+  readonly hosts: number;
+  /** What it allows to each agent. */
+  readonly allowed: readonly Reach[];
+  /** Its groups for the agents and `*`, as lines; the last one may say how many are left out. */
+  readonly lines: readonly string[];
 }
 
 /** Every figure of an audit. docs/formats.md describes the JSON; `schema` names its version. */
-export interface AuditFigures {
-  readonly schema: 'robots-filter/audit/1';
-  readonly source: string;
-  readonly profile: string;
-  /** The time of the audit: ISO 8601. */
-  readonly created: string;
-  /** Hosts, each authority counted on its own. */
+export interface AuditFigures extends ReportAbout {
+  readonly schema: 'robots-filter/audit/2';
   readonly hosts: number;
+  /** Distinct robots.txt files that were read. */
+  readonly files: number;
   readonly agents: readonly AgentFigures[];
   /** Those of the first agent first; absent if no use was asked about. */
   readonly uses?: readonly UseFigures[];
+  /** Hosts by the result of asking for their robots.txt; of several schemes and ports the best. */
   readonly access: Readonly<Record<AccessResult | 'unknown', number>>;
+  readonly captured: CaptureDates | null;
   /** Hosts with records of a kind; `null` if the table keeps no records. */
   readonly records: Readonly<Record<RecordFigure, number>> | null;
-  /** The hosts that allow nothing to most agents. */
-  readonly strictest: readonly HostFigures[];
+  /** The files that most hosts share. */
+  readonly shared: readonly FileFigures[];
+  /** The files that make the greatest difference between the agents. */
+  readonly apart: readonly FileFigures[];
 }
 
-/** Hosts in `strictest`. */
-const STRICTEST = 100;
+/** Files in `shared` and in `apart`. */
+const MOST_FILES = 10;
 
 /** What the audit found at a host for one agent. */
 interface AgentFinding {
   readonly allowed: Allowed;
   readonly by: Decider;
+  readonly rootAllowed: boolean;
   /** What it says about each use. */
   readonly said: readonly UseSummary[];
 }
 
-/** Counts the hosts of an audit. Memory does not grow with their number. */
+/** What was found at one scheme and port of a host. */
+export interface HostPart {
+  readonly access: AccessResult | 'unknown';
+  /** For each agent, and last for `*`. */
+  readonly findings: readonly AgentFinding[];
+  readonly kinds: ReadonlySet<string>;
+  /** The number of the distinct robots.txt, and its authority, if one was read. */
+  readonly file: number | undefined;
+  readonly authority: TableAuthority | undefined;
+  /** In seconds since 1970. */
+  readonly date: number | undefined;
+}
+
+/** A distinct robots.txt. */
+interface CountedFile {
+  /** Hosts that have it and no other. */
+  hosts: number;
+  readonly of: string;
+  readonly authority: TableAuthority;
+  /** For each agent the index in REACHES, as one text: a million files have few bytes each. */
+  readonly reaches: string;
+}
+
+/** Counts the hosts of an audit. Memory grows with the distinct robots.txt files alone. */
 export class AuditTally {
   readonly agents: readonly AgentFigures[];
   /** Those of the first agent first. */
   readonly uses: readonly UseFigures[];
   readonly #access = { successful: 0, unavailable: 0, unreachable: 0, unknown: 0 };
-  readonly #records: Record<RecordFigure, number> = Object.fromEntries(
-    RECORD_FIGURES.map((kind) => [kind, 0]),
-  ) as Record<RecordFigure, number>;
-  /** Hosts by the number of agents that may fetch nothing: index is the number. */
-  readonly #strict: HostFigures[][];
+  readonly #records = zeros(RECORD_FIGURES);
+  readonly #dates = new DateRange();
+  readonly #files: CountedFile[] = [];
   #hosts = 0;
 
-  constructor(agents: readonly string[], uses: readonly Use[]) {
-    this.uses = agents.flatMap((agent) => uses.map(({ name }) => useFiguresOf(agent, name)));
+  constructor(agents: readonly AgentInfo[], uses: readonly Use[]) {
+    this.uses = agents.flatMap(({ agent }) => uses.map(({ name }) => useFiguresOf(agent, name)));
     this.agents = agents.map((agent) => ({
-      agent,
-      all: 0,
-      part: 0,
-      none: 0,
-      unknown: 0,
+      ...agent,
+      hosts: zeros(OUTCOMES),
+      files: zeros(REACHES),
+      partWithoutHome: { hosts: 0, files: 0 },
+      shutOutAlone: { hosts: 0, files: 0 },
       by: { own: 0, any: 0, nobody: 0 },
+      largest: { none: null, part: null, all: null },
     }));
-    this.#strict = Array.from({ length: agents.length + 1 }, () => []);
   }
 
-  /**
-   * Counts a host.
-   *
-   * @param access `undefined` for a host that is not known
-   * @param kinds the kinds of records that its robots.txt has
-   */
-  add(
-    host: string,
-    findings: readonly AgentFinding[],
-    access: AccessResult | 'unknown' | undefined,
-    kinds: ReadonlySet<string>,
-  ): void {
+  /** Counts a host, by all its schemes and ports. There is one at least. */
+  add(host: string, parts: readonly HostPart[]): void {
     this.#hosts++;
-    this.#access[access ?? 'unknown']++;
-    let none = 0;
-    for (let index = 0; index < findings.length; index++) {
-      const { allowed, by, said } = findings[index] as AgentFinding;
-      const figures = this.agents[index] as AgentFigures;
-      figures[allowed]++;
-      if (access === 'successful') figures.by[by]++;
-      if (allowed === 'none') none++;
+    const access = ACCESS.find((each) => parts.some((part) => part.access === each)) ?? 'unknown';
+    this.#access[access]++;
+    for (const { date } of parts) this.#dates.add(date);
+    const kinds = new Set(parts.flatMap((part) => [...part.kinds]));
+    for (const kind of RECORD_FIGURES) if (kinds.has(kind)) this.#records[kind]++;
+    this.#addFiles(host, parts);
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) this.#count(access, only.findings, 'hosts');
+    else this.#count(access, combined(parts), 'hosts');
+  }
+
+  #addFiles(host: string, parts: readonly HostPart[]): void {
+    let first: number | undefined;
+    let isOne = true;
+    for (const { file, authority, findings } of parts) {
+      if (file === undefined || authority === undefined) {
+        isOne = false;
+        continue;
+      }
+      isOne &&= first === undefined || first === file;
+      first ??= file;
+      if (this.#files[file] !== undefined) continue;
+      const reaches = this.agents.map((_, agent) =>
+        String(REACHES.indexOf(findings[agent]?.allowed as Reach)),
+      );
+      this.#files[file] = { hosts: 0, of: host, authority, reaches: reaches.join('') };
+      this.#count('successful', findings, 'files');
+    }
+    const counted = first === undefined ? undefined : this.#files[first];
+    if (isOne && counted !== undefined) counted.hosts++;
+  }
+
+  /** Counts a host, or a file. */
+  #count(
+    access: AccessResult | 'unknown',
+    findings: readonly AgentFinding[],
+    what: 'hosts' | 'files',
+  ): void {
+    const isOpenToAny = findings[this.agents.length]?.allowed !== 'none';
+    this.agents.forEach((figures, agent) => {
+      const { allowed, by, rootAllowed, said } = findings[agent] as AgentFinding;
+      const isRead = access === 'successful';
+      if (what === 'files') figures.files[allowed as Reach]++;
+      else figures.hosts[isRead ? (allowed as Reach) : access]++;
+      if (isRead && allowed === 'part' && !rootAllowed) figures.partWithoutHome[what]++;
+      if (isRead && allowed === 'none' && isOpenToAny) figures.shutOutAlone[what]++;
+      if (isRead && what === 'hosts') figures.by[by]++;
       said.forEach((summary, use) => {
-        countUse(this.uses[index * said.length + use] as UseFigures, summary);
+        countUse(this.uses[agent * said.length + use] as UseFigures, summary, what);
       });
-    }
-    for (const kind of kinds) {
-      if (kind in this.#records) this.#records[kind as RecordFigure]++;
-    }
-    const alike = this.#strict[none];
-    if (none > 0 && alike !== undefined && alike.length < STRICTEST) {
-      alike.push({ host, allowed: findings.map(({ allowed }) => allowed) });
-    }
+    });
   }
 
   /** The figures of the hosts that were counted. */
-  figures(
-    about: Pick<AuditFigures, 'source' | 'profile' | 'created'>,
-    hasRecords: boolean,
-  ): AuditFigures {
+  figures(about: ReportAbout, view: TableView, asked: readonly Agent[]): AuditFigures {
+    const files = this.#files.filter((file) => file !== undefined);
+    const lines = new FileLines(view, asked);
+    const described = (found: readonly CountedFile[]): FileFigures[] =>
+      found.map(({ of, hosts, authority, reaches }) => ({
+        of,
+        hosts,
+        allowed: Array.from(reaches, (digit) => REACHES[Number(digit)] as Reach),
+        lines: lines.of(authority),
+      }));
     return {
-      schema: 'robots-filter/audit/1',
+      schema: 'robots-filter/audit/2',
       ...about,
       hosts: this.#hosts,
-      agents: this.agents,
+      files: files.length,
+      agents: this.agents.map((figures, agent) => ({
+        ...figures,
+        largest: largestOf(files, agent),
+      })),
       ...(this.uses.length === 0 ? {} : { uses: this.uses }),
       access: this.#access,
-      records: hasRecords ? this.#records : null,
-      strictest: this.#strict.toReversed().flat().slice(0, STRICTEST),
+      captured: view.hasRecords ? this.#dates.figures : null,
+      records: view.hasRecords ? this.#records : null,
+      shared: described(greatest(files, ({ hosts }) => (hosts > 1 ? hosts : 0))),
+      apart: described(greatest(files, differenceIn)),
     };
   }
+}
+
+/** The results of asking for a robots.txt, the best first. */
+const ACCESS = ['successful', 'unavailable', 'unreachable', 'unknown'] as const;
+
+/** Whose group decides, if not the same one at all schemes and ports. */
+const DECIDERS: readonly Decider[] = ['own', 'any', 'nobody'];
+
+/** What a host with several schemes and ports says to each agent. */
+function combined(parts: readonly HostPart[]): AgentFinding[] {
+  const known = parts.filter(({ access }) => access !== 'unknown');
+  const [first] = known.length === 0 ? parts : known;
+  return (first?.findings ?? []).map((_, agent): AgentFinding => {
+    const own = known.map(({ findings }) => findings[agent] as AgentFinding);
+    const said = (own[0] ?? first?.findings[agent])?.said ?? [];
+    return {
+      allowed: oneOf(own.map(({ allowed }) => allowed)) ?? (own.length === 0 ? 'unknown' : 'part'),
+      by: DECIDERS.find((decider) => own.some(({ by }) => by === decider)) ?? 'nobody',
+      rootAllowed: own.some(({ rootAllowed }) => rootAllowed),
+      said: said.map((_, use) => combinedUse(own.flatMap((each) => each.said[use] ?? []))),
+    };
+  });
+}
+
+function combinedUse(said: readonly UseSummary[]): UseSummary {
+  const stated = said.filter(({ extent }) => extent !== undefined);
+  const extents = stated.map(({ extent }) => extent);
+  const extent = oneOf(extents) ?? (extents.length === 0 ? undefined : 'part');
+  const found = new Set(stated.flatMap(({ signals }) => signals));
+  return { extent, signals: SIGNALS.filter((signal) => found.has(signal)) };
+}
+
+/** The value that all are; `undefined` if they differ. */
+function oneOf<Value>(values: readonly Value[]): Value | undefined {
+  return values.every((value) => value === values[0]) ? values[0] : undefined;
+}
+
+/** The file that most hosts with each extent share. */
+function largestOf(files: readonly CountedFile[], agent: number): AgentFigures['largest'] {
+  const found: Record<Reach, CountedFile | null> = { none: null, part: null, all: null };
+  for (const file of files) {
+    const reach = REACHES[Number(file.reaches[agent])] as Reach;
+    if (file.hosts > (found[reach]?.hosts ?? 0)) found[reach] = file;
+  }
+  const figuresOf = (file: CountedFile | null) => file && { of: file.of, hosts: file.hosts };
+  return {
+    none: figuresOf(found.none),
+    part: figuresOf(found.part),
+    all: figuresOf(found.all),
+  };
+}
+
+/** The pairs of agents to which a file allows a different extent. */
+function differenceIn({ reaches }: CountedFile): number {
+  const counts = [0, 0, 0];
+  for (const digit of reaches) counts[Number(digit)] = (counts[Number(digit)] ?? 0) + 1;
+  const [none = 0, part = 0, all = 0] = counts;
+  return none * part + none * all + part * all;
+}
+
+/** The files with the greatest scores; among equals those of more hosts, then by host. */
+function greatest(
+  files: readonly CountedFile[],
+  scoreOf: (file: CountedFile) => number,
+): CountedFile[] {
+  const scored = files.flatMap((file) => {
+    const score = scoreOf(file);
+    return score > 0 ? [{ file, score }] : [];
+  });
+  return scored
+    .sort(
+      (a, b) =>
+        b.score - a.score || b.file.hosts - a.file.hosts || (a.file.of < b.file.of ? -1 : 1),
+    )
+    .slice(0, MOST_FILES)
+    .map(({ file }) => file);
 }
 
 function useFiguresOf(agent: string, use: string): UseFigures {
@@ -163,13 +341,24 @@ function useFiguresOf(agent: string, use: string): UseFigures {
   return {
     agent,
     use,
-    answers: { granted: 0, refused: 0, part: 0, unstated: 0 },
+    answers: zeros(EXTENTS_OF_USE),
+    files: zeros(EXTENTS_OF_USE),
     signals: Object.fromEntries(signals) as UseFigures['signals'],
   };
 }
 
-function countUse({ answers, signals }: UseFigures, { extent, signals: found }: UseSummary): void {
+const EXTENTS_OF_USE: readonly UseExtent[] = ['granted', 'refused', 'part', 'unstated'];
+
+function countUse(
+  { answers, files, signals }: UseFigures,
+  { extent, signals: found }: UseSummary,
+  what: 'hosts' | 'files',
+): void {
   if (extent === undefined) return;
+  if (what === 'files') {
+    files[extent]++;
+    return;
+  }
   answers[extent]++;
   if (extent === 'unstated') return;
   for (const signal of found) signals[signal][extent]++;
@@ -234,69 +423,82 @@ interface Shared {
 /** Audits hosts, passes on their rows and counts them. */
 export class HostAudit {
   readonly tally: AuditTally;
-  readonly #sink: RowSink;
+  /** `undefined` if no rows are wanted. */
+  readonly #sink: RowSink | undefined;
   readonly #view: TableView;
   readonly #names: readonly RowPart[];
   readonly #audit: TableAudit;
   readonly #useAudit: UseAudit;
   readonly #uses: readonly Use[];
   readonly #only: Allowed | undefined;
+  readonly #distinct: DistinctRobots;
   /** By the offsets of the robots record and of the list of records. */
   readonly #known = new PairCache<Shared>(KEPT_BITS);
 
   constructor(
-    sink: RowSink,
+    sink: RowSink | undefined,
     table: Table,
     asked: { readonly agents: readonly Agent[]; readonly uses: readonly Use[] },
     only: Allowed | undefined,
+    described: readonly AgentInfo[] = asked.agents.map(({ name }) => ({ agent: name })),
   ) {
     const { agents, uses } = asked;
     this.#sink = sink;
     this.#view = tableMemory(table).view;
     this.#names = agents.map(({ name }) => ({ cells: [name] }));
     const isGoogle = table.profile === 'google';
-    this.#audit = new TableAudit(this.#view, agents, isGoogle);
+    const all = [...agents, parseAgent('*', table.profile)];
+    this.#audit = new TableAudit(this.#view, all, isGoogle);
     this.#useAudit = new UseAudit(this.#view, this.#audit, uses, isGoogle);
     this.#uses = uses;
     this.#only = only;
-    const names = agents.map(({ name }) => name);
-    this.tally = new AuditTally(names, uses);
+    this.#distinct = new DistinctRobots(this.#view);
+    this.tally = new AuditTally(described, uses);
   }
 
-  add(label: string, authority: TableAuthority): void {
+  /** Audits a host, with all its schemes and ports that are reported. */
+  add(host: string, parts: readonly LabelledPart[]): void {
+    this.tally.add(
+      host,
+      parts.map(([label, authority]) =>
+        authority === undefined ? this.#unknownPart(label) : this.#part(label, authority),
+      ),
+    );
+  }
+
+  #part(label: string, authority: TableAuthority): HostPart {
     const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
     const { robots, accessResult } = authority;
-    const shared = this.#known.of(
+    const { findings, kinds, rows } = this.#known.of(
       robots,
       kept.list,
       () => this.#sharedOf(authority, kept),
       ({ characters }) => characters <= KEPT_CHARACTERS,
     );
-    this.tally.add(label, shared.findings, accessResult, shared.kinds);
-    const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
-    this.#addRows(label, shared.rows, date);
+    const { date } = kept;
+    this.#addRows(label, rows, date === undefined ? undefined : isoSeconds(date));
+    const file = this.#distinct.numberOf(authority);
+    return { access: accessResult, findings, kinds, file, authority, date };
   }
 
-  /** Adds a host that is not in the table. */
-  addUnknown(label: string): void {
+  /** A scheme and port of which the table knows nothing. */
+  #unknownPart(label: string): HostPart {
     const columns = COLUMNS_IN_BETWEEN + 2 * this.#uses.length;
     const nothing = new Array<undefined>(columns - 1).fill(undefined);
     const part: RowPart = { cells: ['unknown', ...nothing] };
     const said = this.#uses.map(() => NOTHING_SAID);
-    const finding: AgentFinding = { allowed: 'unknown', by: 'nobody', said };
-    const findings = this.#names.map(() => finding);
-    this.tally.add(label, findings, undefined, new Set());
-    this.#addRows(
-      label,
-      this.#wanted(findings, () => part),
-      undefined,
-    );
+    const finding: AgentFinding = { allowed: 'unknown', by: 'nobody', rootAllowed: false, said };
+    const findings = [...this.#names.map(() => finding), finding];
+    const rows = this.#sink === undefined ? [] : this.#wanted(findings, () => part);
+    this.#addRows(label, rows, undefined);
+    const [file, authority, date] = [undefined, undefined, undefined];
+    return { access: 'unknown', findings, kinds: new Set(), file, authority, date };
   }
 
   #addRows(label: string, rows: readonly SharedParts[], date: string | undefined): void {
     const host: RowPart = { cells: [label] };
     const end: RowPart = { cells: [date] };
-    for (const [agent, cells] of rows) this.#sink.add(host, agent, cells, end);
+    for (const [agent, cells] of rows) this.#sink?.add(host, agent, cells, end);
   }
 
   /** The rows that `only` does not leave out. */
@@ -311,6 +513,16 @@ export class HostAudit {
     const { robots, accessResult } = authority;
     const summaries = this.#audit.summaries(robots, accessResult);
     const said = this.#useAudit.summaries(authority, summaries);
+    const findings = summaries.map(
+      (summary, agent): AgentFinding => ({
+        allowed: summary.reach,
+        by: deciderOf(summary),
+        rootAllowed: summary.rootAllowed,
+        said: said[agent] ?? [],
+      }),
+    );
+    const kinds = new Set(records.map(({ kind }) => kind));
+    if (this.#sink === undefined) return { findings, kinds, rows: [], characters: 0 };
     const sitemaps = boundedList(
       records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value),
     );
@@ -344,16 +556,9 @@ export class HostAudit {
       known.set(summary, part);
       return part;
     });
-    const findings = summaries.map(
-      (summary, agent): AgentFinding => ({
-        allowed: summary.reach,
-        by: deciderOf(summary),
-        said: said[agent] ?? [],
-      }),
-    );
     return {
       findings,
-      kinds: new Set(records.map(({ kind }) => kind)),
+      kinds,
       rows: this.#wanted(findings, (agent) => parts[agent] as RowPart),
       characters,
     };

@@ -1,5 +1,6 @@
 /** The figures of a filter run, for --report. */
 
+import { DistinctRobots } from '../../inspect/distinct-robots.js';
 import { DecidedRules, mostCounted } from '../../inspect/host-order.js';
 import {
   authorityLabel,
@@ -21,6 +22,13 @@ import {
   WITHOUT_ROBOTS,
 } from '../../protocol/verdict.js';
 import type { TableView } from '../../view/table-view.js';
+import {
+  type AgentInfo,
+  type CaptureDates,
+  DateRange,
+  type ReportAbout,
+  zeros,
+} from './figures.js';
 import { type AskedUse, countsOf, useFigures } from './statistics.js';
 
 /** URLs and hosts with one verdict for one reason. */
@@ -32,18 +40,39 @@ export interface OutcomeFigures {
   readonly hosts: number | null;
 }
 
+/**
+ * What verdicts rest on. Of allowed URLs: a rule allows them; a robots.txt was read, and no rule
+ * objects; there is no robots.txt. Of denied ones: a rule; a server that failed; a robots.txt that
+ * takes too long. Of others: no robots.txt was asked for; the record has no URL.
+ */
+export const GROUNDS = [
+  'allowedByRule',
+  'unopposed',
+  'noRobotsTxt',
+  'deniedByRule',
+  'serverFailed',
+  'overBudget',
+  'neverAsked',
+  'noUrl',
+] as const;
+export type Ground = (typeof GROUNDS)[number];
+
+type Extents = Readonly<Record<'all' | 'part' | 'none', number>>;
+
 /** The verdicts of one agent. */
-interface AgentShares {
-  readonly agent: string;
+interface AgentShares extends AgentInfo {
   readonly urls: Readonly<Record<Verdict, number>>;
   /** Hosts whose URLs are all allowed, partly allowed, and all denied. */
-  readonly hosts: Readonly<Record<'all' | 'part' | 'none', number>>;
+  readonly hosts: Extents;
+  /** The same of distinct robots.txt files, by the URLs of all hosts that have one. */
+  readonly files: Extents;
   readonly outcomes: readonly OutcomeFigures[];
-  /**
-   * URLs that are allowed only because nothing forbids them (NOTHING_KNOWN), and hosts with allowed
-   * URLs, all of which are such URLs.
-   */
-  readonly nothingKnown: { readonly urls: number; readonly hosts: number };
+  /** URLs, and hosts with such a URL; `null` for hosts that are not counted. */
+  readonly grounds: Readonly<
+    Record<Ground, { readonly urls: number; readonly hosts: number | null }>
+  >;
+  /** The robots.txt that denies most URLs, by one of its hosts; `null` if none denies any. */
+  readonly largest: { readonly of: string; readonly hosts: number; readonly urls: number } | null;
 }
 
 /** A rule that denied URLs. */
@@ -67,18 +96,16 @@ export interface DenyingRule {
 }
 
 /** Every figure of a run of the filter. docs/formats.md describes the JSON. */
-export interface FilterFigures {
-  readonly schema: 'robots-filter/filter/1';
+export interface FilterFigures extends ReportAbout {
+  readonly schema: 'robots-filter/filter/2';
   /** Whether the whole input was read. */
   readonly complete: boolean;
-  readonly source: string;
-  readonly profile: string;
-  /** The time of the report: ISO 8601. */
-  readonly created: string;
   /** Records with a URL, and without. */
   readonly records: number;
   /** Hosts of the table; and those with a robots.txt for some URL, which all figures count. */
   readonly hosts: { readonly table: number; readonly seen: number };
+  /** Distinct robots.txt files of these hosts; those of a host count together. */
+  readonly files: number;
   readonly agents: readonly AgentShares[];
   /** Answers about uses, counted by URL; absent if no use was asked about. */
   readonly uses?: ReturnType<typeof useFigures>;
@@ -89,6 +116,8 @@ export interface FilterFigures {
    * records, or answers for a time.
    */
   readonly ages: { readonly dated: number; readonly stale: number } | null;
+  /** When the robots.txt files of these hosts were captured; `null` where `ages` is. */
+  readonly captured: CaptureDates | null;
   /** Hosts with records of a kind; `null` where `ages` is. */
   readonly otherRecords: Readonly<Record<RecordFigure, number>> | null;
   /** The hosts with most URLs, and how many of them each agent may fetch. */
@@ -99,15 +128,26 @@ export interface FilterFigures {
   }[];
   /** The rules that deny most. Each count may lack up to `missed`, which is 0 if all are exact. */
   readonly denying: { readonly missed: number; readonly rules: readonly DenyingRule[] };
+  /** The statistics of the run: see `statisticsFigures`. */
+  readonly run?: object;
 }
 
-/** Reasons for which a URL is allowed although no one has allowed it. */
-const NOTHING_KNOWN: readonly Reason[] = ['unavailable', 'no-group', 'no-rule', ...WITHOUT_ROBOTS];
+/** The ground of an outcome. */
+function groundOf(verdict: Verdict, reason: Reason): Ground {
+  if (WITHOUT_ROBOTS.includes(reason)) return 'neverAsked';
+  if (verdict === 'allow') {
+    if (reason === 'rule') return 'allowedByRule';
+    return reason === 'unavailable' ? 'noRobotsTxt' : 'unopposed';
+  }
+  if (verdict !== 'deny') return 'noUrl';
+  if (reason === 'rule') return 'deniedByRule';
+  return reason === 'unreachable' ? 'serverFailed' : 'overBudget';
+}
 
 /** Hosts in `busiest`. */
-const BUSIEST = 50;
+const BUSIEST = 30;
 /** Rules in `denying`. */
-const DENYING = 50;
+const DENYING = 30;
 /** Rules before and after the rule in `around`. */
 const AROUND = 2;
 /** Seconds for which a robots.txt should be used at most (RFC 9309 section 2.4). */
@@ -119,7 +159,8 @@ interface ReportedRun {
   readonly view: TableView;
   readonly agents: readonly Agent[];
   readonly uses: readonly AskedUse[];
-  readonly about: Pick<FilterFigures, 'complete' | 'source' | 'profile'>;
+  readonly described: readonly AgentInfo[];
+  readonly about: ReportAbout & Pick<FilterFigures, 'complete'>;
   readonly tableHosts: number;
   /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
   readonly byTime: boolean;
@@ -132,24 +173,26 @@ interface ReportedRun {
 
 /** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
 export function filterFigures(run: ReportedRun): FilterFigures {
-  const { filter, view, agents, uses, about, tableHosts, byTime, now } = run;
+  const { filter, view, agents, described, uses, about, tableHosts, byTime, now } = run;
   const tally = filter.tally();
   const { records, outcomes } = tally;
   const counts = filter.hostCounts();
-  const shares = agents.map(({ name }, index) =>
-    sharesOf(name, outcomes[index] ?? [], bitPatterns(counts, index)),
-  );
-  const hostsWith = (reason: Reason): number =>
-    shares[0]?.outcomes.find((outcome) => outcome.reason === reason)?.hosts ?? 0;
+  const files = new SeenFiles(counts, view);
+  const shares = described.map((agent, index) => ({
+    ...agent,
+    ...sharesOf(outcomes[index] ?? [], bitPatterns(counts, index)),
+    ...files.figures(index),
+  }));
+  const hostsWith = (ground: Ground): number => shares[0]?.grounds[ground].hosts ?? 0;
   return {
-    schema: 'robots-filter/filter/1',
+    schema: 'robots-filter/filter/2',
     ...about,
-    created: new Date().toISOString(),
     records,
     hosts: { table: tableHosts, seen: counts.slots.length },
+    files: files.count,
     agents: shares,
     ...(uses.length === 0 ? {} : { uses: useFigures(tally, uses) }),
-    access: { unavailable: hostsWith('unavailable'), unreachable: hostsWith('unreachable') },
+    access: { unavailable: hostsWith('noRobotsTxt'), unreachable: hostsWith('serverFailed') },
     ...keptFigures(counts, view, now === undefined ? undefined : now / 1000),
     busiest: Array.from(busiestHosts(counts, view, BUSIEST), ({ slot, host, urls }) => ({
       host,
@@ -158,6 +201,69 @@ export function filterFigures(run: ReportedRun): FilterFigures {
     })),
     denying: denyingRules(filter, view, agents.length, byTime),
   };
+}
+
+/** The distinct robots.txt files of the hosts that had URLs. */
+class SeenFiles {
+  readonly #counts: HostCounts;
+  readonly #view: TableView;
+  /** For each host with URLs the number of its file. */
+  readonly #files: Uint32Array;
+  readonly count: number;
+
+  constructor(counts: HostCounts, view: TableView) {
+    this.#counts = counts;
+    this.#view = view;
+    const distinct = new DistinctRobots(view);
+    const numbers = new Map<string, number>();
+    this.#files = Uint32Array.from(counts.slots, (slot) => {
+      const { authorities } = view.hostAt(view.placeOfSlot(slot));
+      const own = authorities.map((each) => distinct.numberOf(each) ?? each.accessResult);
+      const key = [...new Set(own)].sort().join();
+      const number = numbers.get(key) ?? numbers.size;
+      numbers.set(key, number);
+      return number;
+    });
+    this.count = numbers.size;
+  }
+
+  /** The counts for one agent. */
+  figures(agent: number): Pick<AgentShares, 'files' | 'largest'> {
+    const allowed = new Float64Array(this.count);
+    const denied = new Float64Array(this.count);
+    const hosts = new Uint32Array(this.count);
+    let largest = -1;
+    this.#files.forEach((file, index) => {
+      const slot = this.#counts.slots[index] as number;
+      const own = this.#counts.denied(slot, agent);
+      (allowed[file] as number) += this.#counts.allowed(slot, agent);
+      (denied[file] as number) += own;
+      if (own > 0) (hosts[file] as number)++;
+    });
+    const files = { all: 0, part: 0, none: 0 };
+    denied.forEach((urls, file) => {
+      files[urls === 0 ? 'all' : allowed[file] === 0 ? 'none' : 'part']++;
+      if (urls > (denied[largest] ?? 0)) largest = file;
+    });
+    if (largest < 0) return { files, largest: null };
+    const of = this.#firstHost(largest, agent);
+    return { files, largest: { of, hosts: hosts[largest] ?? 0, urls: denied[largest] ?? 0 } };
+  }
+
+  /** The host of a file with most URLs that an agent may not fetch. */
+  #firstHost(file: number, agent: number): string {
+    let most = -1;
+    let found = 0;
+    this.#files.forEach((each, index) => {
+      if (each !== file) return;
+      const slot = this.#counts.slots[index] as number;
+      const urls = this.#counts.denied(slot, agent);
+      if (urls <= most) return;
+      most = urls;
+      found = slot;
+    });
+    return this.#view.nameAt(this.#view.placeOfSlot(found));
+  }
 }
 
 /** How many hosts had each set of outcomes, a bit for each outcome. The sets are few. */
@@ -171,42 +277,39 @@ function bitPatterns(counts: HostCounts, agent: number): ReadonlyMap<number, num
 }
 
 function sharesOf(
-  agent: string,
   outcomes: readonly number[],
   patterns: ReadonlyMap<number, number>,
-): AgentShares {
+): Pick<AgentShares, 'urls' | 'hosts' | 'outcomes' | 'grounds'> {
   const { verdicts } = countsOf(outcomes);
   const hosts = { all: 0, part: 0, none: 0 };
-  let hostsNotKnown = 0;
   for (const [bits, count] of patterns) {
     const allowed = bits & ALLOWED_BITS;
     hosts[allowed === bits ? 'all' : allowed === 0 ? 'none' : 'part'] += count;
-    if (allowed !== 0 && (allowed & ~NOTHING_KNOWN_BITS) === 0) hostsNotKnown += count;
   }
+  const urlsOf = zeros(GROUNDS);
+  const bitsOf = zeros(GROUNDS);
   const found = outcomes.flatMap((urls, outcome): OutcomeFigures[] => {
     const verdict = VERDICTS[outcome >> REASON_BITS];
     const reason = REASONS[outcome & REASON_MASK];
     if (urls === 0 || verdict === undefined || reason === undefined) return [];
+    const ground = groundOf(verdict, reason);
+    urlsOf[ground] += urls;
     const isOfHosts = OF_HOSTS.includes(verdict) && !WITHOUT_ROBOTS.includes(reason);
-    return [
-      {
-        verdict,
-        reason,
-        urls,
-        hosts: isOfHosts ? hostsWithBit(patterns, countedBit(outcome)) : null,
-      },
-    ];
+    if (!isOfHosts) return [{ verdict, reason, urls, hosts: null }];
+    const bit = 2 ** countedBit(outcome);
+    bitsOf[ground] += bit;
+    return [{ verdict, reason, urls, hosts: hostsWithBits(patterns, bit) }];
   });
-  const notKnown = found.filter(
-    ({ verdict, reason }) => verdict === 'allow' && NOTHING_KNOWN.includes(reason),
-  );
-  const urlsNotKnown = notKnown.reduce((sum, { urls }) => sum + urls, 0);
+  const grounds = GROUNDS.map((ground) => {
+    const isCounted = ground !== 'neverAsked' && ground !== 'noUrl';
+    const own = isCounted ? hostsWithBits(patterns, bitsOf[ground]) : null;
+    return [ground, { urls: urlsOf[ground], hosts: own }] as const;
+  });
   return {
-    agent,
     urls: verdicts,
     hosts,
     outcomes: found,
-    nothingKnown: { urls: urlsNotKnown, hosts: hostsNotKnown },
+    grounds: Object.fromEntries(grounds) as AgentShares['grounds'],
   };
 }
 
@@ -214,17 +317,15 @@ function sharesOf(
 const OF_HOSTS: readonly Verdict[] = ['allow', 'deny'];
 /** Outcomes with the verdict allow: its number is 0. */
 const ALLOWED_BITS = (1 << HOST_COUNTS_REASONS) - 1;
-const NOTHING_KNOWN_BITS =
-  ALLOWED_BITS & NOTHING_KNOWN.reduce((bits, reason) => bits | (1 << REASONS.indexOf(reason)), 0);
-
 /** The bit of an outcome in `HostCounts.outcomes`. */
 function countedBit(outcome: number): number {
   return HOST_COUNTS_REASONS * (outcome >> REASON_BITS) + (outcome & REASON_MASK);
 }
 
-function hostsWithBit(patterns: ReadonlyMap<number, number>, bit: number): number {
+/** How many hosts have one of some bits. */
+function hostsWithBits(patterns: ReadonlyMap<number, number>, wanted: number): number {
   let hosts = 0;
-  for (const [bits, count] of patterns) if ((bits & (1 << bit)) !== 0) hosts += count;
+  for (const [bits, count] of patterns) if ((bits & wanted) !== 0) hosts += count;
   return hosts;
 }
 
@@ -233,16 +334,17 @@ function keptFigures(
   counts: HostCounts,
   view: TableView,
   now: number | undefined,
-): Pick<FilterFigures, 'ages' | 'otherRecords'> {
-  if (!view.hasRecords || now === undefined) return { ages: null, otherRecords: null };
+): Pick<FilterFigures, 'ages' | 'captured' | 'otherRecords'> {
+  if (!view.hasRecords || now === undefined) {
+    return { ages: null, captured: null, otherRecords: null };
+  }
   const ages = { dated: 0, stale: 0 };
-  const otherRecords = Object.fromEntries(RECORD_FIGURES.map((kind) => [kind, 0])) as Record<
-    RecordFigure,
-    number
-  >;
+  const captured = new DateRange();
+  const otherRecords = zeros(RECORD_FIGURES);
   for (const slot of counts.slots) {
     const { authorities } = view.hostAt(view.placeOfSlot(slot));
     const kept = authorities.map((authority) => view.recordsOf(authority));
+    for (const { date } of kept) captured.add(date);
     const dates = kept.flatMap(({ date }) => date ?? []);
     if (dates.length > 0) ages.dated++;
     if (dates.some((date) => now - date > FRESH_SECONDS)) ages.stale++;
@@ -251,7 +353,7 @@ function keptFigures(
     );
     for (const kind of RECORD_FIGURES) if (kinds.has(kind)) otherRecords[kind]++;
   }
-  return { ages, otherRecords };
+  return { ages, captured: captured.figures, otherRecords };
 }
 
 function denyingRules(

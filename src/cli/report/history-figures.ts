@@ -1,5 +1,6 @@
 /** What agents may fetch through time: the figures of `audit --history`, by host and by URL. */
 
+import { DistinctRobots } from '../../inspect/distinct-robots.js';
 import { isoSeconds } from '../../inspect/host-report.js';
 import { TableAudit } from '../../inspect/table-audit.js';
 import { type Table, TableJudge, tableMemory } from '../../judge/table.js';
@@ -9,6 +10,7 @@ import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
 import { VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import { answersFor, type TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
+import type { AgentInfo, ReportAbout } from './figures.js';
 import type { Column } from './rows.js';
 
 /** The distance between two times of the figures: calendar months, or a number of days. */
@@ -24,6 +26,8 @@ const EXTENTS = ['all', 'part', 'none', 'unknown'] as const;
 type Extent = Reach | 'unknown';
 
 const UNKNOWN_EXTENT = EXTENTS.indexOf('unknown');
+const PART_EXTENT = EXTENTS.indexOf('part');
+const READ_EXTENTS: readonly Reach[] = ['all', 'part', 'none'];
 
 /** The columns of `audit --history`: how many hosts, or with `--urls` how many URLs. */
 export const HISTORY_COLUMNS: readonly Column[] = columnsOf(EXTENTS);
@@ -119,7 +123,7 @@ export class TimeCounts<Kind extends string> {
   }
 }
 
-/** A stretch of time in which an authority has one robots.txt. */
+/** From a time on, what a host or an authority allows. */
 interface Stretch {
   /** In seconds since 1970. */
   readonly since: number;
@@ -128,14 +132,17 @@ interface Stretch {
 }
 
 /**
- * Counts what the authorities of a table with histories allow at regular times. Each version is
- * looked at once.
+ * Counts what the hosts of a table with histories allow at regular times, and what their distinct
+ * robots.txt files do that are in force then. Each version is looked at once.
  */
 export class HistoryAudit {
   readonly counts: TimeCounts<Extent>;
+  hosts = 0;
   readonly #view: TableView;
   readonly #agents: readonly Agent[];
   readonly #audit: TableAudit;
+  readonly #distinct: DistinctRobots;
+  readonly #files: { readonly extents: readonly number[]; readonly days: DaySpans }[] = [];
 
   /**
    * @param view with the authorities of which nothing is known any more
@@ -146,13 +153,15 @@ export class HistoryAudit {
     this.#view = view;
     this.#agents = agents;
     this.#audit = new TableAudit(view, agents, google);
+    this.#distinct = new DistinctRobots(view);
   }
 
-  /** Counts an authority, with all its versions. */
-  add(authority: TableAuthority): void {
+  /** Counts a host, by the versions of all its schemes and ports. */
+  add(authorities: readonly TableAuthority[]): void {
+    this.hosts++;
     let before: readonly number[] = this.#agents.map(() => UNKNOWN_EXTENT);
     for (const agent of this.#agents.keys()) this.counts.add(agent, UNKNOWN_EXTENT);
-    for (const { since, extents } of this.#stretchesOf(authority)) {
+    for (const { since, extents } of combined(authorities.map((each) => this.#stretchesOf(each)))) {
       this.counts.extend(since);
       for (const [agent, extent] of extents.entries()) {
         this.counts.change(since, agent, before[agent] as number, extent);
@@ -161,10 +170,32 @@ export class HistoryAudit {
     }
   }
 
+  /** The counts of distinct robots.txt files. A file is `unknown` while no host has it. */
+  fileCounts(): TimeCounts<Extent> {
+    const counts = new TimeCounts<Extent>(EXTENTS, this.#agents);
+    const { span } = this.counts;
+    if (span === undefined) return counts;
+    counts.extend(span.first);
+    counts.extend(span.last);
+    for (const { extents, days } of this.#files) {
+      for (const [agent, extent] of extents.entries()) {
+        counts.add(agent, UNKNOWN_EXTENT);
+        for (const [from, to] of days.spans()) {
+          counts.change(DAY * from, agent, UNKNOWN_EXTENT, extent);
+          if (to !== Number.POSITIVE_INFINITY) {
+            counts.change(DAY * to, agent, extent, UNKNOWN_EXTENT);
+          }
+        }
+      }
+    }
+    return counts;
+  }
+
   #stretchesOf(authority: TableAuthority): Stretch[] {
     const view = this.#view;
     const place = view.placeOfAuthority(authority.at);
-    return view.timesOf(authority).flatMap((since): Stretch[] => {
+    const times = view.timesOf(authority);
+    return times.flatMap((since, index): Stretch[] => {
       const then = view.at(since).hostAt(place);
       const version = then.authorities.find(({ at }) => at === authority.at);
       if (version === undefined) return [];
@@ -173,10 +204,154 @@ export class HistoryAudit {
       const extents = summaries.map(({ reach }): number =>
         EXTENTS.indexOf(accessResult === 'unknown' ? 'unknown' : reach),
       );
+      const file = this.#distinct.numberOf(version);
+      if (file !== undefined) {
+        this.#files[file] ??= { extents, days: new DaySpans() };
+        this.#files[file].days.add(since, times[index + 1]);
+      }
       return [{ since, extents }];
     });
   }
 }
+
+/**
+ * What a host allows through time, from what its schemes and ports do: what is the same at all that
+ * are known, or a part.
+ */
+function combined(parts: readonly (readonly Stretch[])[]): readonly Stretch[] {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const now: (readonly number[] | undefined)[] = parts.map(() => undefined);
+  return parts
+    .flatMap((stretches, part) => stretches.map((stretch) => ({ ...stretch, part })))
+    .sort((a, b) => a.since - b.since)
+    .map(({ since, extents, part }) => {
+      now[part] = extents;
+      return { since, extents: extents.map((_, agent) => extentOf(now, agent)) };
+    });
+}
+
+function extentOf(parts: readonly (readonly number[] | undefined)[], agent: number): number {
+  let one: number | undefined;
+  for (const part of parts) {
+    const extent = part?.[agent] ?? UNKNOWN_EXTENT;
+    if (extent === UNKNOWN_EXTENT) continue;
+    if (one !== undefined && one !== extent) return PART_EXTENT;
+    one = extent;
+  }
+  return one ?? UNKNOWN_EXTENT;
+}
+
+/** Spans that are kept before they are merged. */
+const KEPT_SPANS = 64;
+
+/** The days, counted from 1970, on which a file is in force somewhere at midnight. */
+class DaySpans {
+  #spans: [from: number, to: number][] = [];
+  #most = KEPT_SPANS;
+
+  /** @param until undefined if the file is still in force */
+  add(since: number, until: number | undefined): void {
+    const from = Math.ceil(since / DAY);
+    const to = until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / DAY);
+    if (from === to) return;
+    this.#spans.push([from, to]);
+    // A file that thousands of hosts share is in force in a few spans.
+    if (this.#spans.length >= this.#most) this.#most = Math.max(KEPT_SPANS, 2 * this.#merge());
+  }
+
+  /** The spans, ascending and apart from each other. */
+  spans(): readonly (readonly [from: number, to: number])[] {
+    this.#merge();
+    return this.#spans;
+  }
+
+  #merge(): number {
+    const merged: [number, number][] = [];
+    for (const span of this.#spans.sort(([a], [b]) => a - b)) {
+      const last = merged.at(-1);
+      if (last === undefined || span[0] > last[1]) merged.push(span);
+      else last[1] = Math.max(last[1], span[1]);
+    }
+    this.#spans = merged;
+    return merged.length;
+  }
+}
+
+// ---- The figures of a report
+
+/** A list of counts for each kind, one for each time. */
+type Series<Kind extends string> = Readonly<Record<Kind, readonly number[]>>;
+
+/** Every figure of an audit through time. docs/formats.md describes the JSON. */
+export interface HistoryFigures extends ReportAbout {
+  readonly schema: 'robots-filter/history/1';
+  readonly every: string;
+  /** Hosts that were counted, or URLs. */
+  readonly hosts?: number;
+  readonly urls?: number;
+  /** ISO 8601. */
+  readonly times: readonly string[];
+  readonly agents: readonly (AgentInfo & {
+    readonly hosts?: Series<Extent>;
+    /** Distinct robots.txt files that some host had at the time. */
+    readonly files?: Series<Exclude<Extent, 'unknown'>>;
+    readonly urls?: Series<Verdict>;
+  })[];
+}
+
+/** Times of all agents in a report: more would make the page too long. */
+const MOST_POINTS = 4_000;
+
+/** Whether a report would have more figures than anybody reads. */
+export function isTooLong(counts: TimeCounts<string>, period: Period, agents: number): boolean {
+  return counts.span !== undefined && countTimes(counts.span, period) * agents > MOST_POINTS;
+}
+
+/** Gathers the figures through time of hosts, or of URLs. */
+export function historyFigures(
+  about: ReportAbout,
+  agents: readonly AgentInfo[],
+  period: Period,
+  counted: HistoryAudit | UrlHistory,
+): HistoryFigures {
+  const every = typeof period === 'number' ? `${period}d` : period;
+  const start = { schema: 'robots-filter/history/1', ...about, every } as const;
+  if (counted instanceof UrlHistory) {
+    const { times, series } = seriesOf(counted.counts, VERDICTS, period, agents.length);
+    const ofAgents = agents.map((agent, index) => ({ ...agent, urls: series[index] as never }));
+    return { ...start, urls: counted.urls, times, agents: ofAgents };
+  }
+  const hosts = seriesOf(counted.counts, EXTENTS, period, agents.length);
+  const files = seriesOf(counted.fileCounts(), READ_EXTENTS, period, agents.length);
+  const ofAgents = agents.map((agent, index) => ({
+    ...agent,
+    hosts: hosts.series[index] as Series<Extent>,
+    files: files.series[index] as Series<Reach>,
+  }));
+  return { ...start, hosts: counted.hosts, times: hosts.times, agents: ofAgents };
+}
+
+function seriesOf<Kind extends string>(
+  counts: TimeCounts<string>,
+  kinds: readonly Kind[],
+  period: Period,
+  agents: number,
+): { readonly times: string[]; readonly series: Record<Kind, number[]>[] } {
+  const emptyLists = () =>
+    Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Record<Kind, number[]>;
+  const series = Array.from({ length: agents }, emptyLists);
+  const times: string[] = [];
+  let at = 0;
+  for (const { time, counts: ofKinds } of counts.figures(period)) {
+    if (at % agents === 0) times.push(time);
+    const own = series[at++ % agents] as Record<Kind, number[]>;
+    for (const kind of kinds) own[kind].push(ofKinds[kind] as number);
+  }
+  return { times, series };
+}
+
+// ---- URLs
 
 /** Verdicts for each agent that are asked for at once. */
 const BATCH = 8192;

@@ -1,4 +1,4 @@
-/** Rows of reports: a table for people, CSV, NDJSON, Parquet, or a page. */
+/** Rows of reports: a table for people, CSV, NDJSON or Parquet. */
 
 import { isatty } from 'node:tty';
 import { csvField, printable, printableJson } from '../../base/control-characters.js';
@@ -127,18 +127,14 @@ interface RowsOptions {
   readonly headerNeedsRow?: boolean;
 }
 
-/** Formats of rows, and of reports with rows. */
-export type ReportFormat = RowFormat | 'parquet' | 'html';
+/** Formats of rows, and Parquet. */
+export type ReportFormat = RowFormat | 'parquet';
 
-/**
- * Opens the rows of a report in a format, to be written to standard output.
- *
- * @param page makes the page that holds the first rows, at the end
- */
+/** Opens the rows of a report in a format, to be written to standard output. */
 export async function openRows(
   format: ReportFormat,
   columns: readonly Column[],
-  options: RowsOptions & { readonly page: (rows: HeldRows) => Promise<string> },
+  options: RowsOptions,
 ): Promise<RowSink> {
   switch (format) {
     case 'table':
@@ -147,8 +143,6 @@ export async function openRows(
       return new TextRows(format, columns, options);
     case 'parquet':
       return parquetRows(columns);
-    case 'html':
-      return new HeldRows(columns, options.page);
   }
 }
 
@@ -344,36 +338,6 @@ async function parquetRows(columns: readonly Column[]): Promise<RowSink> {
     write: () => writer.writeGroup(),
     end: () => writer.finish(),
   };
-}
-
-/** Maximum number of rows that a page shows. */
-const SHOWN = 1000;
-
-/** The first rows of a report, and how many there are. Memory does not grow with their number. */
-export class HeldRows implements RowSink {
-  readonly isClosed = false;
-  readonly isFull = false;
-  readonly omission = undefined;
-  readonly columns: readonly Column[];
-  readonly rows: (readonly Cell[])[] = [];
-  total = 0;
-  readonly #page: (rows: HeldRows) => Promise<string>;
-
-  constructor(columns: readonly Column[], page: (rows: HeldRows) => Promise<string>) {
-    this.columns = columns;
-    this.#page = page;
-  }
-
-  add(...parts: readonly RowPart[]): void {
-    this.total++;
-    if (this.rows.length < SHOWN) this.rows.push(parts.flatMap(({ cells }) => cells));
-  }
-
-  async write(): Promise<void> {}
-
-  async end(): Promise<void> {
-    writeOutput(await this.#page(this));
-  }
 }
 
 /** Bytes that are collected for one write. */

@@ -2,7 +2,7 @@
 
 import { AGENTS, type GeneratedFile, STALE_BEFORE } from './generated-run.js';
 import { grouped } from './grouped.js';
-import { keysOf, mergedGroups, type PlainMergedGroup } from './robots-text.js';
+import { contentOf, keysOf, mergedGroups, type PlainMergedGroup } from './robots-text.js';
 
 /** A record that came out of the filter as NDJSON with --explain. */
 export interface Explained {
@@ -20,7 +20,17 @@ interface ExplainedRule {
 
 const NOT_OF_HOSTS = ['unknown-host', 'invalid-url', 'no-url', 'no-object', 'no-json'];
 NOT_OF_HOSTS.push('tab-in-line', 'return-in-line');
-const NOTHING_KNOWN = ['unavailable', 'no-group', 'no-rule', 'unknown-host'];
+/** The ground of a verdict, by its verdict and reason; `noUrl` for all others. */
+const GROUNDS: Readonly<Record<string, readonly string[]>> = {
+  allowedByRule: ['allow rule'],
+  unopposed: ['allow no-rule', 'allow no-group', 'allow robots-txt'],
+  noRobotsTxt: ['allow unavailable'],
+  deniedByRule: ['deny rule'],
+  serverFailed: ['deny unreachable'],
+  overBudget: ['deny over-budget'],
+  neverAsked: ['allow unknown-host', 'deny unknown-host', 'unknown unknown-host'],
+  noUrl: [],
+};
 const VERDICTS = ['allow', 'deny', 'unknown', 'invalid'];
 export const RECORD_KINDS = [
   'sitemap',
@@ -31,7 +41,7 @@ export const RECORD_KINDS = [
 ];
 
 /** Maximum number of hosts and of rules in a report. */
-const MOST = 50;
+const MOST = 30;
 
 const isOfHost = ({ reasons }: Explained) => !NOT_OF_HOSTS.includes(reasons.Other ?? '');
 const hostOf = ({ url }: Explained) => new URL(url ?? '').hostname;
@@ -57,7 +67,8 @@ export function expectedFigures(records: readonly Explained[], files: readonly G
   return {
     records: records.length,
     hosts: { table: new Set(files.map(({ host }) => host)).size, seen: hosts.size },
-    agents: AGENTS.map((agent) => agentFigures(agent, records, hosts)),
+    files: new Set([...hosts.keys()].map((host) => filesOf(host, files))).size,
+    agents: AGENTS.map((agent) => agentFigures(agent, records, hosts, files)),
     access: countsBy(['unavailable', 'unreachable'], (reason) =>
       hostsWhere((own) => own.some(({ reasons }) => reasons.Other === reason)),
     ),
@@ -65,7 +76,8 @@ export function expectedFigures(records: readonly Explained[], files: readonly G
       dated: filesWhere(({ date }) => date !== undefined),
       stale: filesWhere(({ date }) => date !== undefined && date < STALE_BEFORE),
     },
-    otherRecords: countsBy(RECORD_KINDS, (kind) =>
+    captured: captured(seen),
+    otherRecords: countsBy([...RECORD_KINDS, 'web-page'], (kind) =>
       filesWhere(({ robots }) => keysOf(robots ?? '').has(kind)),
     ),
     busiest: [...hosts]
@@ -81,17 +93,52 @@ export function expectedFigures(records: readonly Explained[], files: readonly G
   };
 }
 
+/** The distinct robots.txt files of a host. */
+function filesOf(host: string, files: readonly GeneratedFile[]): string {
+  const own = files.filter((file) => file.host === host);
+  const contents = own.map(({ robots, status }) =>
+    robots === undefined ? String(status) : contentOf(robots),
+  );
+  return [...new Set(contents)].sort().join(' ');
+}
+
+function captured(files: readonly GeneratedFile[]) {
+  const dates = files.flatMap(({ date }) => date ?? []).map((date) => Math.floor(date / 1000));
+  const iso = (seconds: number) => new Date(1000 * seconds).toISOString().replace('.000', '');
+  return {
+    first: iso(Math.min(...dates)),
+    last: iso(Math.max(...dates)),
+    dated: dates.length,
+    undated: files.length - dates.length,
+  };
+}
+
 function agentFigures(
   agent: string,
   records: readonly Explained[],
   hosts: ReadonlyMap<string, readonly Explained[]>,
+  files: readonly GeneratedFile[],
 ) {
   const isAllowed = ({ verdicts }: Explained) => verdicts[agent] === 'allow';
-  const isNotKnown = ({ reasons }: Explained) => NOTHING_KNOWN.includes(reasons[agent] ?? '');
-  const extents = Array.from(hosts.values(), (own) => {
+  const groundOf = ({ verdicts, reasons }: Explained) =>
+    Object.keys(GROUNDS).find((ground) =>
+      GROUNDS[ground]?.includes(`${verdicts[agent]} ${reasons[agent]}`),
+    ) ?? 'noUrl';
+  const extentOf = (own: readonly Explained[]) => {
     if (own.every(isAllowed)) return 'all';
     return own.some(isAllowed) ? 'part' : 'none';
+  };
+  const extents = Array.from(hosts.values(), extentOf);
+  const byFile = grouped([...hosts], ([host]) => filesOf(host, files));
+  const ofFiles = Array.from(byFile.values(), (own) => extentOf(own.flatMap(([, each]) => each)));
+  const denied = Array.from(byFile.values(), (own) => {
+    const counts = own.map(([, each]) => each.filter((record) => !isAllowed(record)).length);
+    return {
+      urls: counts.reduce((sum, count) => sum + count, 0),
+      hosts: counts.filter((count) => count > 0).length,
+    };
   });
+  const mostDenied = Math.max(...denied.map(({ urls }) => urls));
   const outcomes = grouped(records, ({ verdicts, reasons }) =>
     [verdicts[agent], reasons[agent]].join(' '),
   );
@@ -115,13 +162,21 @@ function agentFigures(
         hosts: isCounted ? new Set(own.map(hostOf)).size : null,
       };
     }),
-    nothingKnown: {
-      urls: records.filter((each) => isAllowed(each) && isNotKnown(each)).length,
-      hosts: [...hosts.values()].filter((own) => {
-        const allowed = own.filter(isAllowed);
-        return allowed.length > 0 && allowed.every(isNotKnown);
-      }).length,
-    },
+    files: countsBy(
+      ['all', 'part', 'none'],
+      (extent) => ofFiles.filter((each) => each === extent).length,
+    ),
+    grounds: Object.fromEntries(
+      Object.keys(GROUNDS).map((ground) => {
+        const own = records.filter((record) => groundOf(record) === ground);
+        const isCounted = ground !== 'neverAsked' && ground !== 'noUrl';
+        return [
+          ground,
+          { urls: own.length, hosts: isCounted ? new Set(own.map(hostOf)).size : null },
+        ];
+      }),
+    ),
+    largest: denied.filter(({ urls }) => urls === mostDenied),
   };
 }
 

@@ -41,6 +41,11 @@ export const STALE_BEFORE = Date.now() - 24 * HOUR;
 
 const TOKENS = ['*', 'GPTBot', 'CCBot', 'other', 'Ünknown-bot', 'x_bot'];
 const PATHS = ['/', '/a', '/a/b', '/c', '/<b>&"', '/d/*.gif$', '/e*f', '/q?x=', '/\u00fc', '/g$'];
+/** Files that forbid everything to some agents, and not to `*`. */
+const SHUT_OUT = [
+  'User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: *\nDisallow: /a\n',
+  'User-agent: other\nDisallow: /\n',
+];
 const OTHERS = [
   'Crawl-delay: 3',
   'Sitemap: https://a.example/s.xml',
@@ -98,7 +103,11 @@ function textRecord(random: Random, url: () => string): string {
 /** Makes a run. Some hosts have many URLs, some have one or none, and some are not known. */
 export function generatedRun(seed: number): GeneratedRun {
   const random = new Random(seed);
-  const bodies = Array.from({ length: 60 }, () => robotsTxt(random));
+  const bodies = Array.from({ length: 60 }, (_, index) => {
+    const start = index < 4 ? '<!doctype html>\n' : '';
+    return start + robotsTxt(random);
+  });
+  bodies.push(...SHUT_OUT);
   const files = Array.from({ length: HOSTS }, (_, index): GeneratedFile[] => {
     const host = `h${index}.example`;
     const labels = [host];

@@ -14,6 +14,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
+/** The figures that a page embeds. */
+export function figuresOf(page: string): unknown {
+  const [, json = ''] =
+    /<script type="application\/json" id="figures">(.*?)<\/script>/s.exec(page) ?? [];
+  return JSON.parse(json);
+}
+
 /** The text of HTML without its tags. */
 export function textOfHtml(html: string): string {
   return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&[^;]*;/g, (entity) => {

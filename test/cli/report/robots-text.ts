@@ -75,5 +75,20 @@ export function keysOf(robots: string): Set<string> {
     const group = count === 0 ? undefined : plainGroups(text.join('\n'))[count - 1];
     return group?.tokens.size === 0 ? undefined : key;
   });
-  return new Set(keys.flatMap((key) => key ?? []));
+  const found = keys.flatMap((key) => key ?? []);
+  return new Set(robots.startsWith('<') ? [...found, 'web-page'] : found);
+}
+
+/**
+ * What tells a file from others in a report: the rules for each product token, each with its place
+ * among the lines of its group.
+ */
+export function contentOf(robots: string): string {
+  const groups = plainGroups(robots);
+  const tokens = [...new Set(groups.flatMap((group) => [...group.tokens]))].sort();
+  const rulesFor = (token: string) =>
+    groups
+      .filter((group) => group.tokens.has(token))
+      .map(({ rules }) => rules.map(({ line, text }) => [line - (rules[0]?.line ?? 0), text]));
+  return JSON.stringify(tokens.map((token) => [token, rulesFor(token)]));
 }

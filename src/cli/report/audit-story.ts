@@ -1,0 +1,498 @@
+/** The story of an audit: what hosts allow to each agent. */
+
+import type { Reach } from '../../patterns/reach.js';
+import { formatCount, formatNumber } from '../text.js';
+import type { AgentFigures, AuditFigures, FileFigures } from './audit-figures.js';
+import {
+  type Bar,
+  barChart,
+  bold,
+  type ChartRow,
+  type Colour,
+  callout,
+  excerpt,
+  folded,
+  type Html,
+  type Inline,
+  list,
+  paragraph,
+  type Story,
+  table,
+} from './page-parts.js';
+import {
+  agentsSection,
+  datesSentence,
+  footOf,
+  type Gathered,
+  gathered,
+  nameOf,
+  namesOf,
+  percent,
+  rangeOf,
+  ratio,
+  recordsBlock,
+  type Share,
+  scopeSentence,
+  WHAT_IT_IS,
+} from './story.js';
+
+/** The words for how much is allowed. */
+const FORBIDS: Readonly<Record<Reach, string>> = {
+  none: 'forbids everything',
+  part: 'forbids a part',
+  all: 'forbids nothing',
+};
+const REACHES: readonly Reach[] = ['none', 'part', 'all'];
+
+/** A file that makes a greater share than this gets a sentence. */
+const MUCH = 0.02;
+
+export function auditStory(figures: AuditFigures): Story {
+  const { hosts, files, agents, captured } = figures;
+  const ranked = agents.toSorted(
+    (a, b) =>
+      b.files.none - a.files.none || b.hosts.none - a.hosts.none || a.hosts.all - b.hosts.all,
+  );
+  const groups = gathered(ranked, (agent) => [
+    ratio([agent.hosts.none, hosts]),
+    ratio([agent.hosts.all, hosts]),
+    ratio([agent.files.none, files]),
+    ratio([agent.files.all, files]),
+  ]);
+  const [first] = ranked.filter(({ agent }) => agent !== '*');
+  const main = first ?? (ranked[0] as AgentFigures);
+  const counts = [
+    formatCount(hosts, 'host'),
+    formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
+    formatCount(agents.length, 'crawler'),
+  ];
+  const largest = largestSentences(figures);
+  return {
+    kind: 'Audit of robots.txt files',
+    headline: headlineOf(figures, main, groups),
+    lead: [scopeSentence(counts, datesSentence(captured)), ...warningOf(figures, main), WHAT_IT_IS],
+    sections: [
+      [
+        'What hosts forbid the crawlers',
+        barChart(
+          [
+            ['none', 'share of hosts that forbid everything'],
+            [
+              'pale',
+              'share of distinct robots.txt files: each counts once, however many hosts share it',
+            ],
+          ],
+          chartRows(figures, groups),
+        ),
+        barChart(legendOf(figures), overview(figures, main)),
+        ...partSentences(main),
+        ...(largest.length > 0
+          ? [paragraph('One robots.txt that many hosts share can make a share:'), list(largest)]
+          : []),
+        folded('The figures of each crawler', allFigures(figures)),
+      ],
+      ...useSection(figures),
+      ...aloneSection(figures, ranked),
+      ...apartSection(figures),
+      ...sharedSection(figures),
+      ['What was looked at', ...accessBlocks(figures), recordsBlock(figures.records, hosts)],
+      ...agentsSection(agents, groups.apart),
+    ],
+    foot: [
+      ...footOf(figures),
+      'A host is a name, with all its schemes and ports. Two robots.txt files are the same if they have the same rules for the same crawlers. "Everything" and "nothing" are proven from all rules.',
+    ],
+  };
+}
+
+function headlineOf(
+  { hosts, files, agents }: AuditFigures,
+  { agent, ...main }: AgentFigures,
+  { apart, alike }: Gathered<AgentFigures>,
+): string {
+  const name = nameOf({ agent });
+  if (agents.every(({ hosts: { none } }) => none === 0)) {
+    const whom = agents.length === 1 ? name : `any of these ${agents.length} crawlers`;
+    return `No host forbids ${whom} everything`;
+  }
+  if (alike.length > 0 && !apart.some((each) => each.agent === agent)) {
+    const shares = alike.map((each): Share => [each.hosts.none, hosts]);
+    return `${rangeOf(shares)} of hosts forbid everything, and make little difference between ${alike.length} crawlers`;
+  }
+  const share = percent(main.hosts.none, hosts);
+  if (main.hosts.none === 0 || main.files.none === 0)
+    return `${share} of hosts forbid ${name} everything`;
+  return `${share} of hosts, and ${percent(main.files.none, files)} of distinct robots.txt files, forbid ${name} everything`;
+}
+
+/** Says so first if one file makes much of the headline's share. */
+function warningOf({ hosts }: AuditFigures, { agent, ...main }: AgentFigures): Html[] {
+  const file = main.largest.none;
+  const { none } = main.hosts;
+  if (file === null || file.hosts < 2 || ratio([file.hosts, none]) <= MUCH) return [];
+  const without = percent(none - file.hosts, hosts - file.hosts);
+  return [
+    callout(
+      `${formatCount(file.hosts, 'host')}, ${file.of} among them, have one and the same robots.txt. They are ${percent(file.hosts, none)} of the hosts that forbid ${nameOf({ agent })} everything. Without them the share of hosts is ${without}.`,
+    ),
+  ];
+}
+
+/** For each file that makes much of a share, a sentence. */
+function largestSentences({ agents }: AuditFigures): string[] {
+  const found = new Map<
+    string,
+    { of: string; reach: Reach; agents: AgentFigures[]; shares: Share[] }
+  >();
+  for (const agent of agents) {
+    for (const reach of REACHES) {
+      const file = agent.largest[reach];
+      if (file === null || file.hosts < 2) continue;
+      const share: Share = [file.hosts, agent.hosts[reach]];
+      if (ratio(share) <= MUCH) continue;
+      const key = `${reach} ${file.of}`;
+      const own = found.get(key) ?? { of: file.of, reach, agents: [], shares: [] };
+      found.set(key, own);
+      own.agents.push(agent);
+      own.shares.push(share);
+    }
+  }
+  const most = ({ shares }: { shares: readonly Share[] }) => Math.max(...shares.map(ratio));
+  return [...found.values()]
+    .sort((a, b) => most(b) - most(a))
+    .slice(0, MOST_SENTENCES)
+    .map(({ of, reach, agents: own, shares }) => {
+      const whom =
+        own.length === agents.length && own.length > 3
+          ? 'any of the crawlers'
+          : namesOf(own.map(nameOf), 3);
+      const what = { none: 'everything', part: 'a part', all: 'nothing' }[reach];
+      const [hosts] = shares[0] ?? [0];
+      return `${rangeOf(shares)} of the hosts that forbid ${whom} ${what} (${formatCount(hosts, 'host')}) have the robots.txt of ${of}.`;
+    });
+}
+
+const MOST_SENTENCES = 6;
+
+function legendOf({ access }: AuditFigures): (readonly [Colour, string])[] {
+  const { unavailable, unreachable, unknown } = access;
+  return [
+    ...REACHES.map((reach) => [reach, FORBIDS[reach]] as const),
+    ...(unavailable + unreachable + unknown > 0
+      ? [['void', 'no robots.txt was read'] as const]
+      : []),
+  ];
+}
+
+function chartRows(figures: AuditFigures, { apart, alike }: Gathered<AgentFigures>): ChartRow[] {
+  const rows = apart.map((agent) =>
+    chartRow(figures, nameOf(agent), agent.operator, [agent], agent),
+  );
+  const middle = alike[alike.length >> 1];
+  if (middle === undefined) return rows;
+  const others = apart.length === 0 ? 'crawlers' : 'other crawlers';
+  const name = `${formatNumber(alike.length)} ${others}`;
+  const about = namesOf(alike.map(nameOf), 3);
+  return [...rows, chartRow(figures, name, about, alike, middle)];
+}
+
+/**
+ * A row with the shares that forbid everything, on the scale of the greatest one.
+ *
+ * @param drawn the agent whose bars are drawn for all
+ */
+function chartRow(
+  { hosts, files, agents: all }: AuditFigures,
+  name: string,
+  about: string | undefined,
+  agents: readonly AgentFigures[],
+  drawn: AgentFigures,
+): ChartRow {
+  const top = Math.max(
+    ...all.flatMap((each) => [ratio([each.hosts.none, hosts]), ratio([each.files.none, files])]),
+  );
+  const bar = (colour: Colour, count: number, whole: number, noun: string): Bar => ({
+    parts: [
+      [colour, count],
+      ['blank', top * whole - count],
+    ],
+    label: `${name}: ${formatNumber(count)} of ${formatCount(whole, noun)} everything`,
+  });
+  return {
+    name,
+    about,
+    bars: [
+      bar('none', drawn.hosts.none, hosts, 'host'),
+      bar('pale', drawn.files.none, files, 'distinct file'),
+    ],
+    figures: [
+      bold(rangeOf(agents.map((each) => [each.hosts.none, hosts])), ' of hosts'),
+      bold(rangeOf(agents.map((each) => [each.files.none, files])), ' of files'),
+    ],
+  };
+}
+
+/** All that hosts, and files, forbid the agent of the headline. */
+function overview({ hosts, files }: AuditFigures, main: AgentFigures): ChartRow[] {
+  const { hosts: own, files: ownFiles } = main;
+  const unread = own.unavailable + own.unreachable + own.unknown;
+  const rowOf = (
+    what: string,
+    counts: Readonly<Record<Reach, number>>,
+    rest: number,
+    whole: number,
+  ) => ({
+    name: nameOf(main),
+    about: what,
+    bars: [
+      {
+        parts: [
+          ...REACHES.map((reach) => [reach, counts[reach]] as const),
+          ['void', rest] as const,
+        ],
+        label: `${nameOf(main)}, ${what}: ${REACHES.map((reach) => `${FORBIDS[reach]}: ${formatNumber(counts[reach])}`).join(', ')}`,
+      },
+    ],
+    figures: [
+      bold(percent(counts.part, whole), ' a part'),
+      bold(percent(counts.all, whole), ' nothing'),
+    ],
+  });
+  return [
+    rowOf('by host', own, unread, hosts),
+    rowOf('by distinct robots.txt', ownFiles, 0, files),
+  ];
+}
+
+/** What "a part" hides. */
+function partSentences({ agent, hosts, files, partWithoutHome }: AgentFigures): Html[] {
+  if (hosts.part === 0) return [];
+  const home = `${percent(partWithoutHome.hosts, hosts.part)} of these hosts (${formatNumber(partWithoutHome.hosts)}) and ${percent(partWithoutHome.files, files.part)} of these files (${formatNumber(partWithoutHome.files)})`;
+  return [
+    paragraph(
+      `"A part" can be one directory, or everything but one page. Of the robots.txt files that forbid ${nameOf({ agent })} a part, ${home} do not even let it fetch the home page.`,
+    ),
+  ];
+}
+
+function allFigures({ agents, hosts, files }: AuditFigures): Html {
+  const cells = ({ hosts: own, files: ownFiles, by }: AgentFigures): Inline[] => [
+    ...REACHES.flatMap((reach) => [
+      `${formatNumber(own[reach])} (${percent(own[reach], hosts)})`,
+      `${formatNumber(ownFiles[reach])} (${percent(ownFiles[reach], files)})`,
+    ]),
+    by.own,
+  ];
+  return table(
+    'Hosts and distinct robots.txt files, with their share of all; and hosts with a group that names the crawler.',
+    [
+      ['crawler', 'text'],
+      ...REACHES.flatMap((reach) => [
+        [`${FORBIDS[reach]}: hosts`, 'number'] as const,
+        ['files', 'number'] as const,
+      ]),
+      ['named: hosts', 'number'],
+    ],
+    agents.map((agent) => [agent.agent, ...cells(agent)]),
+  );
+}
+
+// ---- The further sections
+
+type Section = readonly [heading: string, ...blocks: Html[]];
+
+/** Rows of a table that are not folded. */
+const MOST_ROWS = 12;
+
+function aloneSection({ hosts, files }: AuditFigures, ranked: readonly AgentFigures[]): Section[] {
+  const named = ranked
+    .filter(({ shutOutAlone }) => shutOutAlone.hosts > 0)
+    .sort(
+      (a, b) =>
+        b.shutOutAlone.files - a.shutOutAlone.files || b.shutOutAlone.hosts - a.shutOutAlone.hosts,
+    );
+  if (named.length === 0) return [];
+  const rows = named.map(({ shutOutAlone: alone, ...agent }) => [
+    nameOf(agent),
+    alone.hosts,
+    percent(alone.hosts, hosts),
+    alone.files,
+    percent(alone.files, files),
+  ]);
+  const tableOf = (some: typeof rows): Html =>
+    table(
+      'Hosts and distinct robots.txt files that forbid a crawler everything, and do not forbid everything to those that they do not name.',
+      [
+        ['crawler', 'text'],
+        ['hosts', 'number'],
+        ['of all hosts', 'number'],
+        ['files', 'number'],
+        ['of all files', 'number'],
+      ],
+      some,
+    );
+  const [shown, others] = [rows.slice(0, MOST_ROWS), rows.slice(MOST_ROWS)];
+  return [
+    [
+      'Shut out while others may enter',
+      tableOf(shown),
+      ...(others.length > 0
+        ? [folded(`${formatCount(others.length, 'more crawler')}`, tableOf(others))]
+        : []),
+    ],
+  ];
+}
+
+/** The names of the agents to which a file allows an extent. */
+function toWhom({ agents }: AuditFigures, { allowed }: FileFigures, reach: Reach): string {
+  const names = agents.filter((_, index) => allowed[index] === reach).map(nameOf);
+  if (names.length === agents.length && names.length > 1) return 'all';
+  return names.length > 5 ? `${names.length}: ${namesOf(names, 4)}` : namesOf(names);
+}
+
+function filesTable(figures: AuditFigures, caption: string, files: readonly FileFigures[]): Html {
+  return table(
+    caption,
+    [
+      ['a host that has it', 'text'],
+      ['hosts', 'number'],
+      ...REACHES.map((reach) => [`${FORBIDS[reach]} to`, 'text'] as const),
+    ],
+    files.map((file) => [
+      file.of,
+      file.hosts,
+      ...REACHES.map((reach) => toWhom(figures, file, reach)),
+    ]),
+  );
+}
+
+/** Files that treat crawlers differently of which the page shows what they do. */
+const MOST_APART = 5;
+
+function apartSection(figures: AuditFigures): Section[] {
+  const apart = figures.apart.slice(0, MOST_APART);
+  if (apart.length === 0) return [];
+  const caption = `The ${formatCount(apart.length, 'robots.txt', 'robots.txt files')} with the most pairs of crawlers that are treated differently.`;
+  return [['Where crawlers are treated most differently', filesTable(figures, caption, apart)]];
+}
+
+/** Shared files of which the lines are shown. */
+const MOST_EXCERPTS = 3;
+
+function sharedSection(figures: AuditFigures): Section[] {
+  const { shared, hosts } = figures;
+  if (shared.length === 0) return [];
+  const excerpts = shared
+    .slice(0, MOST_EXCERPTS)
+    .map(({ of, hosts: own, lines }) =>
+      excerpt(
+        `${formatCount(own, 'host')} (${percent(own, hosts)}), ${of} among them`,
+        lines.length > 0 ? lines : ['# no group for these crawlers, as in an empty file'],
+      ),
+    );
+  const caption = `The ${formatCount(shared.length, 'robots.txt', 'robots.txt files')} that most hosts share.`;
+  return [
+    [
+      'Files that many hosts share',
+      ...excerpts,
+      ...(shared.length > MOST_EXCERPTS
+        ? [folded('All of them', filesTable(figures, caption, shared))]
+        : []),
+    ],
+  ];
+}
+
+const ACCESS_WORDS = [
+  ['successful', 'A robots.txt was read.'],
+  ['unavailable', 'There is none (status 4xx): everything is allowed.'],
+  ['unreachable', 'The server failed (5xx, or no answer): nothing is allowed until it answers.'],
+  ['unknown', 'It was not asked for.'],
+] as const;
+
+function accessBlocks({ access, hosts }: AuditFigures): Html[] {
+  if (access.successful === hosts) {
+    return [
+      paragraph(
+        `Each of the ${formatCount(hosts, 'host')} has a robots.txt here. How many others were asked and had none is not known.`,
+      ),
+    ];
+  }
+  return [
+    table(
+      'Hosts by how asking for their robots.txt ended. A file without a known status counts as read.',
+      [
+        ['result', 'text'],
+        ['hosts', 'number'],
+        ['share', 'number'],
+      ],
+      ACCESS_WORDS.flatMap(([result, meaning]) =>
+        access[result] === 0 ? [] : [[meaning, access[result], percent(access[result], hosts)]],
+      ),
+    ),
+  ];
+}
+
+const ANSWERS = [
+  ['refused', 'none', 'refused'],
+  ['part', 'part', 'differs by path'],
+  ['granted', 'all', 'granted'],
+  ['unstated', 'void', 'unstated'],
+] as const;
+
+/** What hosts say about uses, if that was asked. */
+function useSection({ uses = [] }: AuditFigures): Section[] {
+  if (uses.length === 0) return [];
+  const sum = (counts: Readonly<Record<string, number>>) =>
+    Object.values(counts).reduce((total, count) => total + count, 0);
+  const labelOf = (counts: Readonly<Record<string, number>>) =>
+    ANSWERS.map(([answer, , words]) => `${words}: ${formatNumber(counts[answer] ?? 0)}`).join(', ');
+  const rows = uses.map(({ agent, use, answers, files }): ChartRow => {
+    const partsOf = (counts: typeof answers) =>
+      ANSWERS.map(([answer, colour]) => [colour, counts[answer]] as const);
+    return {
+      name: use,
+      about: nameOf({ agent }),
+      bars: [
+        { parts: partsOf(answers), label: `${use}, ${agent}, hosts: ${labelOf(answers)}` },
+        { parts: partsOf(files), label: `${use}, ${agent}, files: ${labelOf(files)}` },
+      ],
+      figures: [
+        `${percent(answers.refused, sum(answers))} of hosts`,
+        `${percent(files.refused, sum(files))} of files`,
+      ],
+    };
+  });
+  const bySignal = uses.flatMap(({ agent, use, signals }) =>
+    Object.entries(signals).flatMap(([signal, { granted, refused, part }]) =>
+      granted + refused + part === 0 ? [] : [[use, agent, signal, refused, part, granted]],
+    ),
+  );
+  return [
+    [
+      'What the content may be used for (experimental)',
+      paragraph(
+        'Only hosts where the crawler may fetch anything, by what they say about all that it may fetch. Unstated: no signal says either.',
+      ),
+      barChart(
+        ANSWERS.map(([, colour, words]) => [colour, words]),
+        rows,
+      ),
+      ...(bySignal.length > 0
+        ? [
+            table(
+              'Hosts by the signals that give their answer; a host counts once for each signal.',
+              [
+                ['use', 'text'],
+                ['crawler', 'text'],
+                ['signal', 'text'],
+                ['refused', 'number'],
+                ['differs by path', 'number'],
+                ['granted', 'number'],
+              ],
+              bySignal,
+            ),
+          ]
+        : [paragraph('No signal says anything about it.')]),
+    ],
+  ];
+}

@@ -1,0 +1,352 @@
+/** The story of a comparison: what the change does to each agent. */
+
+import { cutToWidth, formatCount, formatNumber } from '../text.js';
+import type {
+  AgentChanges,
+  ChangeFigures,
+  DiffFigures,
+  Effect,
+  SeenChange,
+} from './diff-figures.js';
+import {
+  bold,
+  type Colour,
+  callout,
+  code,
+  type Html,
+  type Inline,
+  linesTable,
+  paragraph,
+  type Story,
+  table,
+  twoSidedChart,
+} from './page-parts.js';
+import {
+  agentsSection,
+  footOf,
+  gathered,
+  nameOf,
+  namesOf,
+  rangeOf,
+  ratio,
+  type Share,
+  scopeSentence,
+  WHAT_IT_IS,
+} from './story.js';
+
+/** What a change does, in words. */
+const WORDS: Readonly<Record<SeenChange['effect'], string>> = {
+  shutOut: 'shut out',
+  narrower: 'may fetch less',
+  other: 'may fetch another part',
+  wider: 'may fetch more',
+  letIn: 'let in',
+  added: 'host has come',
+  removed: 'host has gone',
+  denied: 'now denied',
+  allowed: 'now allowed',
+  moved: 'was or is unknown',
+};
+
+/** The counts of an agent, whatever is compared, and their wholes. */
+type Counts = Readonly<Partial<Record<SeenChange['effect'], number>>>;
+
+interface Sides {
+  readonly left: readonly (readonly [Colour, SeenChange['effect']])[];
+  readonly right: readonly (readonly [Colour, SeenChange['effect']])[];
+}
+
+/** What is drawn at each side of the middle, from there outwards. */
+const SIDES: Readonly<Record<DiffFigures['what'], Sides>> = {
+  host: {
+    left: [
+      ['none', 'shutOut'],
+      ['part', 'narrower'],
+    ],
+    right: [
+      ['open', 'letIn'],
+      ['all', 'wider'],
+    ],
+  },
+  URL: { left: [['none', 'denied']], right: [['open', 'allowed']] },
+};
+
+const countsOf = ({ hosts, urls }: AgentChanges): Counts => hosts ?? urls ?? {};
+const of = (counts: Counts, effects: readonly SeenChange['effect'][]): number =>
+  effects.reduce((sum, effect) => sum + (counts[effect] ?? 0), 0);
+
+export function diffStory(figures: DiffFigures): Story {
+  const { what, compared, changed, agents } = figures;
+  const { left, right } = SIDES[what];
+  const less = left.map(([, effect]) => effect);
+  const more = right.map(([, effect]) => effect);
+  const ranked = agents.toSorted((a, b) => {
+    const weight = (agent: AgentChanges) => of(countsOf(agent), [...less, ...more]);
+    return weight(b) - weight(a);
+  });
+  const groups = gathered(ranked, (agent) =>
+    [less, more].map((effects) => ratio([of(countsOf(agent), effects), compared])),
+  );
+  const counts = [
+    `${formatCount(compared, what)} compared`,
+    `${formatNumber(changed)} changed`,
+    formatCount(agents.length, 'crawler'),
+  ];
+  return {
+    kind: 'Robots.txt files compared',
+    headline: headlineOf(figures, ranked[0], less, more),
+    lead: [
+      scopeSentence(counts, `Old: ${figures.old}. New: ${figures.new}.`),
+      ...warningOf(ranked),
+      WHAT_IT_IS,
+    ],
+    sections: [
+      [
+        'What the change does to the crawlers',
+        ...(changed === 0
+          ? [nothingFound(figures)]
+          : [
+              chartOf(figures, groups.apart, groups.alike),
+              effectsTable(figures, groups.apart, groups.alike),
+            ]),
+        ...undecidedHosts(figures),
+      ],
+      ...changesSection(figures),
+      ...usesSection(figures),
+      ...agentsSection(agents, groups.apart),
+    ],
+    foot: [
+      ...footOf(figures),
+      `Files are compared by what they allow, not by their text. ${what === 'host' ? 'A host is a name, with all its schemes and ports.' : ''}`,
+    ],
+  };
+}
+
+function headlineOf(
+  { compared, what, changed, agents }: DiffFigures,
+  most: AgentChanges | undefined,
+  less: readonly SeenChange['effect'][],
+  more: readonly SeenChange['effect'][],
+): string {
+  if (changed === 0) {
+    const verb = isUndecided(agents) ? 'No change was found at' : 'Nothing has changed at';
+    return `${verb} ${formatCount(compared, what)}`;
+  }
+  const counts = most === undefined ? {} : countsOf(most);
+  const [down, up] = [of(counts, less), of(counts, more)];
+  if (most === undefined || down + up === 0) {
+    return `${formatNumber(changed)} of ${formatCount(compared, what)} have changed for ${agents.length === 1 ? nameOf(agents[0] ?? { agent: '' }) : `some of ${agents.length} crawlers`}`;
+  }
+  const name = nameOf(most);
+  const all = `${formatNumber(down)} of ${formatCount(compared, what)}`;
+  return what === 'host'
+    ? `${all} allow ${name} less than before, and ${formatNumber(up)} allow it more`
+    : `${all} are newly denied to ${name}, and ${formatNumber(up)} are newly allowed`;
+}
+
+/** A change that makes a greater share than this gets a sentence. */
+const MUCH = 0.02;
+
+/** Says so first if a change that many hosts made is much of what is drawn. */
+function warningOf(ranked: readonly AgentChanges[]): Html[] {
+  const found = new Map<
+    string,
+    { hosts: number; words: Map<Effect, [names: string[], Share[]]> }
+  >();
+  for (const agent of ranked) {
+    for (const effect of HOST_EFFECTS) {
+      const change = agent.largest?.[effect] ?? null;
+      const share: Share = [change?.hosts ?? 0, agent.hosts?.[effect] ?? 0];
+      if (change === null || change.hosts < 2 || ratio(share) <= MUCH) continue;
+      const own = found.get(change.of) ?? { hosts: change.hosts, words: new Map() };
+      found.set(change.of, own);
+      const [names, shares] = own.words.get(effect) ?? [[], []];
+      own.words.set(effect, [
+        [...names, nameOf(agent)],
+        [...shares, share],
+      ]);
+    }
+  }
+  return [...found]
+    .sort(([, a], [, b]) => b.hosts - a.hosts)
+    .slice(0, 2)
+    .map(([host, { hosts, words }]) => {
+      const parts = Array.from(
+        words,
+        ([effect, [names, shares]]) =>
+          `${rangeOf(shares)} of those counted as "${WORDS[effect]}" for ${namesOf(names, 3)}`,
+      );
+      return callout(
+        `${formatCount(hosts, 'host')}, ${host} among them, have made one and the same change. They are ${namesOf(parts)}.`,
+      );
+    });
+}
+
+function chartOf(
+  { what, compared }: DiffFigures,
+  apart: readonly AgentChanges[],
+  alike: readonly AgentChanges[],
+): Html {
+  const { left, right } = SIDES[what];
+  const rowOf = (name: string, about: string | undefined, agents: readonly AgentChanges[]) => {
+    const counts = countsOf(agents[agents.length >> 1] ?? ({} as AgentChanges));
+    const partsOf = (side: Sides['left']) =>
+      side.map(([colour, effect]) => [colour, counts[effect] ?? 0] as const);
+    const ofSide = (side: Sides['left']) =>
+      rangeOf(
+        agents.map(
+          (agent): Share => [
+            of(
+              countsOf(agent),
+              side.map(([, effect]) => effect),
+            ),
+            compared,
+          ],
+        ),
+      );
+    const words = [...left, ...right].map(
+      ([, effect]) => `${WORDS[effect]}: ${formatNumber(counts[effect] ?? 0)}`,
+    );
+    return {
+      name,
+      about,
+      left: partsOf(left),
+      right: partsOf(right),
+      label: `${name}: ${words.join(', ')}`,
+      figures: [bold(ofSide(left), ' less'), bold(ofSide(right), ' more')],
+    };
+  };
+  const rows = apart.map((agent) => rowOf(nameOf(agent), agent.operator, [agent]));
+  if (alike.length > 0) {
+    const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'other crawlers'}`;
+    rows.push(rowOf(name, namesOf(alike.map(nameOf), 3), alike));
+  }
+  const legend = [...left, ...right].map(([colour, effect]) => [colour, WORDS[effect]] as const);
+  return twoSidedChart(legend, ['allowed less', 'allowed more'], rows);
+}
+
+const HOST_EFFECTS = [
+  'shutOut',
+  'narrower',
+  'other',
+  'wider',
+  'letIn',
+  'added',
+  'removed',
+] as const;
+const URL_EFFECTS = ['denied', 'allowed', 'moved'] as const;
+
+function effectsTable(
+  { what, agents }: DiffFigures,
+  apart: readonly AgentChanges[],
+  alike: readonly AgentChanges[],
+): Html {
+  const shown = what === 'URL' ? URL_EFFECTS : HOST_EFFECTS;
+  const effects = shown.filter((effect) =>
+    agents.some((agent) => (countsOf(agent)[effect] ?? 0) > 0),
+  );
+  const cell = (some: readonly AgentChanges[], effect: SeenChange['effect']): string => {
+    const spanOf = (counts: readonly number[]) => {
+      const [least, most] = [Math.min(...counts), Math.max(...counts)].map(formatNumber);
+      return least === most ? `${most}` : `${least} to ${most}`;
+    };
+    const hosts = spanOf(some.map((agent) => countsOf(agent)[effect] ?? 0));
+    if (what === 'URL') return hosts;
+    return `${hosts} (${spanOf(some.map((agent) => agent.files?.[effect as Effect] ?? 0))})`;
+  };
+  const rows = apart.map((agent) => [
+    nameOf(agent),
+    ...effects.map((effect) => cell([agent], effect)),
+  ]);
+  if (alike.length > 0) {
+    const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'others'}`;
+    rows.push([name, ...effects.map((effect) => cell(alike, effect))]);
+  }
+  const caption =
+    what === 'URL'
+      ? 'URLs.'
+      : 'Hosts; in brackets changes from one robots.txt to another, each of which counts once however many hosts have made it.';
+  return table(
+    caption,
+    [['crawler', 'text'], ...effects.map((effect) => [WORDS[effect], 'number'] as const)],
+    rows,
+  );
+}
+
+const isUndecided = (agents: readonly AgentChanges[]): boolean =>
+  agents.some(({ undecided = 0 }) => undecided > 0);
+
+/** Says that nothing was found: there is no difference, or some files were too entangled. */
+function nothingFound({ agents }: DiffFigures): Html {
+  return paragraph(isUndecided(agents) ? 'No difference was found.' : 'There is no difference.');
+}
+
+/** The hosts that may differ, unnoticed. */
+function undecidedHosts({ agents }: DiffFigures): Html[] {
+  const some = agents.filter(({ undecided = 0 }) => undecided > 0);
+  if (some.length === 0) return [];
+  const words = some.map(
+    (agent) => `${nameOf(agent)}: ${formatCount(agent.undecided ?? 0, 'host')}`,
+  );
+  return [
+    paragraph(
+      `Not compared on every path, because many wildcard rules overlap: ${namesOf(words)}. A difference may have been missed.`,
+    ),
+  ];
+}
+
+/** Maximum width of a rule or path, in columns of a terminal. */
+const WIDEST = 80;
+/** Groups of agents in the row of a change. */
+const MOST_GROUPS = 3;
+
+function changesSection({ what, changes, agents, changed }: DiffFigures): [string, ...Html[]][] {
+  if (changes.length === 0) return [];
+  const isOne = agents.length === 1;
+  const rows = changes.map(({ of: first, hosts, changes: seen }: ChangeFigures) => {
+    const shown = seen.slice(0, MOST_GROUPS).map((change): Inline[] => {
+      const whom = change.agents.length === agents.length ? 'all' : namesOf(change.agents, 3);
+      const words = isOne ? WORDS[change.effect] : `${WORDS[change.effect]}: ${whom}`;
+      const rules = [...(what === 'host' ? [change.path] : []), change.oldRule, change.newRule];
+      return [words, ...rules.map((text) => (text === null ? '' : code(cutToWidth(text, WIDEST))))];
+    });
+    const left = seen.length - shown.length;
+    if (left > 0) shown.push([`and ${formatNumber(left)} more`]);
+    const others = hosts > 1 ? ` and ${formatCount(hosts - 1, 'more host')}` : '';
+    return { name: `${first}${others}`, lines: shown };
+  });
+  const caption =
+    what === 'host'
+      ? `The ${formatCount(changes.length, 'change')} of most hosts and crawlers, each with a path whose verdict has changed.`
+      : `The first ${formatNumber(changes.length)} of ${formatCount(changed, 'URL')} that have changed.`;
+  const heads = ['change', ...(what === 'host' ? ['path'] : []), 'old rule', 'new rule'];
+  return [
+    [what === 'host' ? 'Change by change' : 'URL by URL', linesTable(caption, what, heads, rows)],
+  ];
+}
+
+function usesSection({ uses }: DiffFigures): [string, ...Html[]][] {
+  if (uses === undefined) return [];
+  const said = (extent: string | null) => extent ?? 'nothing to fetch';
+  const block =
+    uses.length === 0
+      ? paragraph('No answer about a use has changed.')
+      : table(
+          'Changed answers where the crawler may fetch on both sides.',
+          [
+            ['use', 'text'],
+            ['crawler', 'text'],
+            ['old', 'text'],
+            ['new', 'text'],
+            ['number', 'number'],
+          ],
+          uses.map(({ agent, use, old, new: next, rows }) => [
+            use,
+            nameOf({ agent }),
+            said(old),
+            said(next),
+            rows,
+          ]),
+        );
+  return [['What the content may be used for (experimental)', block]];
+}

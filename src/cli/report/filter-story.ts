@@ -1,0 +1,450 @@
+/** The story of a run of the filter: what the agents may fetch of some URLs. */
+
+import { cutToWidth, formatCount, formatNumber } from '../text.js';
+import type { DenyingRule, FilterFigures, Ground } from './filter-figures.js';
+import {
+  barChart,
+  bold,
+  type ChartRow,
+  type Colour,
+  callout,
+  code,
+  excerpt,
+  folded,
+  type Html,
+  type Inline,
+  paragraph,
+  type Story,
+  table,
+} from './page-parts.js';
+import {
+  agentsSection,
+  datesSentence,
+  footOf,
+  type Gathered,
+  gathered,
+  nameOf,
+  namesOf,
+  percent,
+  rangeOf,
+  ratio,
+  recordsBlock,
+  type Share,
+  scopeSentence,
+  WHAT_IT_IS,
+} from './story.js';
+
+type Agent = FilterFigures['agents'][number];
+type Section = readonly [heading: string, ...blocks: Html[]];
+
+/** A file that makes a greater share than this gets a sentence. */
+const MUCH = 0.02;
+
+export function filterStory(figures: FilterFigures): Story {
+  const { agents, records, hosts, files, complete } = figures;
+  const ranked = agents.toSorted(
+    (a, b) =>
+      b.urls.deny - a.urls.deny || b.hosts.none - a.hosts.none || a.urls.allow - b.urls.allow,
+  );
+  const groups = gathered(ranked, (agent) => [
+    ratio([agent.urls.deny, records]),
+    ratio([agent.hosts.none, hosts.seen]),
+    ratio([agent.files.none, files]),
+  ]);
+  const [first] = ranked.filter(({ agent }) => agent !== '*');
+  const main = first ?? (ranked[0] as Agent);
+  const counts = [
+    formatCount(records, 'record'),
+    formatCount(hosts.seen, 'host'),
+    formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
+    formatCount(agents.length, 'crawler'),
+  ];
+  const when = figures.captured === null && hosts.seen === 0 ? '' : datesSentence(figures.captured);
+  return {
+    kind: 'URLs judged by robots.txt files',
+    headline: headlineOf(figures, main, groups),
+    lead: [
+      ...(complete ? [] : [callout('Incomplete: the run ended before its input.')]),
+      scopeSentence(counts, when),
+      ...unknownOf(figures, main),
+      ...warningOf(figures, main),
+      WHAT_IT_IS,
+    ],
+    sections: [
+      [
+        'What the crawlers may fetch',
+        barChart(
+          URL_PARTS.map(([, colour, words]) => [colour, words]),
+          urlRows(figures, groups),
+        ),
+        folded('The figures of each crawler', verdictTable(figures)),
+      ],
+      [
+        'Host by host, and file by file',
+        paragraph(
+          'The upper bar counts hosts, whatever the number of their URLs. The lower one counts each distinct robots.txt once, by the URLs of all its hosts.',
+        ),
+        barChart(
+          EXTENTS.map(([, colour, words]) => [colour, words]),
+          extentRows(figures, groups),
+        ),
+        folded('The figures of each crawler', extentTable(figures)),
+      ],
+      ['What the verdicts rest on', ...groundBlocks(figures, main, groups.apart)],
+      ...useSection(figures),
+      ['The hosts with most URLs', ...busyBlocks(figures)],
+      ['The rules that deny most', ...ruleBlocks(figures)],
+      [
+        'What the robots.txt files have beside rules',
+        ...ageBlocks(figures),
+        recordsBlock(figures.otherRecords, hosts.seen),
+      ],
+      ...agentsSection(agents, groups.apart),
+    ],
+    foot: [
+      ...footOf(figures),
+      'A host is a name, with all its schemes and ports. Figures of hosts leave out hosts without a robots.txt in the table, which are not counted one by one.',
+    ],
+  };
+}
+
+function headlineOf(
+  { records, hosts }: FilterFigures,
+  main: Agent,
+  { apart, alike }: Gathered<Agent>,
+): string {
+  if (records === 0) return 'There was no URL to judge';
+  if (alike.length > 0 && apart.length === 0) {
+    return `${rangeOf(alike.map(({ urls }): Share => [urls.deny, records]))} of the URLs are denied, and ${alike.length} crawlers are treated much alike`;
+  }
+  const name = nameOf(main);
+  const byHost = `${percent(main.hosts.none, hosts.seen)} of the hosts deny it all of theirs`;
+  return `${name} may not fetch ${percent(main.urls.deny, records)} of the URLs. ${byHost}`;
+}
+
+/** Says how many records no robots.txt is known for: they lower all shares. */
+function unknownOf({ records }: FilterFigures, { grounds }: Agent): Html[] {
+  const { urls } = grounds.neverAsked;
+  if (urls === 0) return [];
+  return [
+    paragraph(
+      `For ${percent(urls, records)} of the records (${formatNumber(urls)}) no robots.txt was asked for, or none for the time. All shares count them, too.`,
+    ),
+  ];
+}
+
+/** Says so first if one file makes much of the headline's share. */
+function warningOf({ records }: FilterFigures, main: Agent): Html[] {
+  const { largest, urls } = main;
+  if (largest === null || ratio([largest.urls, urls.deny]) <= MUCH) return [];
+  const { of, hosts, urls: denied } = largest;
+  const who =
+    hosts > 1
+      ? `The robots.txt of ${of}, which ${formatCount(hosts, 'host')} share,`
+      : `The robots.txt of ${of} alone`;
+  return [
+    callout(
+      `${who} denies ${formatCount(denied, 'URL')}: ${percent(denied, urls.deny)} of those that ${nameOf(main)} may not fetch. Without it the share is ${percent(urls.deny - denied, records)} of all records.`,
+    ),
+  ];
+}
+
+const URL_PARTS = [
+  ['deny', 'none', 'denied'],
+  ['allow', 'all', 'allowed'],
+  ['unknown', 'void', 'unknown: no robots.txt was asked for'],
+  ['invalid', 'part', 'invalid: no URL'],
+] as const;
+
+const EXTENTS = [
+  ['none', 'none', 'all URLs denied'],
+  ['part', 'part', 'a part denied'],
+  ['all', 'all', 'all URLs allowed'],
+] as const;
+
+const labelOf = (
+  parts: readonly (readonly [key: string, colour: Colour, words: string])[],
+  counts: Readonly<Record<string, number>>,
+): string =>
+  parts.map(([key, , words]) => `${words}: ${formatNumber(counts[key] ?? 0)}`).join(', ');
+
+/** A row for each agent apart, and one for those that are alike. */
+function rowsOf(
+  { apart, alike }: Gathered<Agent>,
+  rowOf: (
+    name: string,
+    about: string | undefined,
+    agents: readonly Agent[],
+    drawn: Agent,
+  ) => ChartRow,
+): ChartRow[] {
+  const rows = apart.map((agent) => rowOf(nameOf(agent), agent.operator, [agent], agent));
+  const middle = alike[alike.length >> 1];
+  if (middle === undefined) return rows;
+  const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'other crawlers'}`;
+  return [...rows, rowOf(name, namesOf(alike.map(nameOf), 3), alike, middle)];
+}
+
+function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
+  return rowsOf(groups, (name, about, agents, { urls }) => ({
+    name,
+    about,
+    bars: [
+      {
+        parts: URL_PARTS.map(([key, colour]) => [colour, urls[key]]),
+        label: `${name}: ${labelOf(URL_PARTS, urls)}`,
+      },
+    ],
+    figures: [
+      bold(rangeOf(agents.map((agent) => [agent.urls.deny, records])), ' denied'),
+      bold(rangeOf(agents.map((agent) => [agent.urls.allow, records])), ' allowed'),
+    ],
+  }));
+}
+
+function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
+  return rowsOf(groups, (name, about, agents, drawn) => ({
+    name,
+    about,
+    bars: [drawn.hosts, drawn.files].map((counts, index) => ({
+      parts: EXTENTS.map(([key, colour]) => [colour, counts[key]] as const),
+      label: `${name}, ${index === 0 ? 'hosts' : 'distinct robots.txt files'}: ${labelOf(EXTENTS, counts)}`,
+    })),
+    figures: [
+      bold(rangeOf(agents.map((agent) => [agent.hosts.none, hosts.seen])), ' of hosts'),
+      bold(rangeOf(agents.map((agent) => [agent.files.none, files])), ' of files'),
+    ],
+  }));
+}
+
+function verdictTable({ agents }: FilterFigures): Html {
+  return table(
+    'Records by verdict',
+    [['crawler', 'text'], ...URL_PARTS.map(([key]) => [key, 'number'] as const)],
+    agents.map(({ agent, urls }) => [agent, ...URL_PARTS.map(([key]) => urls[key])]),
+  );
+}
+
+function extentTable({ agents }: FilterFigures): Html {
+  return table(
+    'Hosts and distinct robots.txt files by what they allow of their URLs',
+    [
+      ['crawler', 'text'],
+      ...EXTENTS.flatMap(([, , words]) => [
+        [`${words}: hosts`, 'number'] as const,
+        ['files', 'number'] as const,
+      ]),
+    ],
+    agents.map(({ agent, hosts, files }) => [
+      agent,
+      ...EXTENTS.flatMap(([key]) => [hosts[key], files[key]]),
+    ]),
+  );
+}
+
+const GROUND_WORDS: Readonly<Record<Ground, string>> = {
+  allowedByRule: 'allowed: a rule allows it',
+  unopposed: 'allowed: a robots.txt was read, and no rule objects',
+  noRobotsTxt: 'allowed: there is no robots.txt (status 4xx)',
+  deniedByRule: 'denied: a rule forbids it',
+  serverFailed: 'denied: the server failed (5xx, or no answer)',
+  overBudget: 'denied: its robots.txt takes too long to follow',
+  neverAsked: 'no robots.txt was asked for, or none for the time',
+  noUrl: 'no URL that a crawler could fetch',
+};
+
+function groundBlocks(
+  { agents, records, hosts }: FilterFigures,
+  main: Agent,
+  apart: readonly Agent[],
+): Html[] {
+  const cells = (agent: Agent, ground: Ground): Inline[] => {
+    const { urls, hosts: own } = agent.grounds[ground];
+    return [
+      `${formatNumber(urls)} (${percent(urls, records)})`,
+      own === null ? 'not counted' : `${formatNumber(own)} (${percent(own, hosts.seen)})`,
+    ];
+  };
+  const grounds = Object.keys(GROUND_WORDS) as Ground[];
+  const own = grounds.filter((ground) => main.grounds[ground].urls > 0);
+  const shown = agents.filter((agent) => agent === main || apart.includes(agent));
+  const reasons = shown.flatMap(({ agent, outcomes }) =>
+    outcomes.map(({ verdict, reason, urls, hosts: seen }) => [
+      agent,
+      `${verdict}, ${reason}`,
+      urls,
+      percent(urls, records),
+      seen ?? 'not counted',
+    ]),
+  );
+  const all = table(
+    'Records by verdict and reason, and hosts with such a URL; a host counts once for each reason.',
+    [
+      ['crawler', 'text'],
+      ['verdict and reason', 'text'],
+      ['records', 'number'],
+      ['share', 'number'],
+      ['hosts', 'number'],
+    ],
+    reasons,
+  );
+  return [
+    table(
+      `For ${nameOf(main)}: records and hosts with such a URL; a host counts once for each ground.`,
+      [
+        ['ground', 'text'],
+        ['records', 'number'],
+        ['hosts', 'number'],
+      ],
+      own.map((ground) => [GROUND_WORDS[ground], ...cells(main, ground)]),
+    ),
+    folded('By reason', all),
+  ];
+}
+
+const ANSWERS = [
+  ['refused', 'none', 'refused'],
+  ['granted', 'all', 'granted'],
+  ['unstated', 'void', 'unstated'],
+] as const;
+
+/** What the content of the URLs may be used for, if a use was asked about. */
+function useSection({ uses = [], agents }: FilterFigures): Section[] {
+  if (uses.length === 0) return [];
+  const several = agents.length > 1 ? 'crawlers' : 'crawler';
+  const rows = uses.map(({ agent, use, answers }): ChartRow => {
+    const sum = answers.granted + answers.refused + answers.unstated;
+    return {
+      name: use,
+      about: nameOf({ agent }),
+      bars: [
+        {
+          parts: ANSWERS.map(([answer, colour]) => [colour, answers[answer]]),
+          label: `${use}, ${agent}: ${labelOf(ANSWERS, answers)}`,
+        },
+      ],
+      figures: [
+        bold(percent(answers.refused, sum), ` refused (${formatNumber(answers.refused)})`),
+        bold(percent(answers.granted, sum), ` granted (${formatNumber(answers.granted)})`),
+      ],
+    };
+  });
+  return [
+    [
+      'What the content may be used for (experimental)',
+      paragraph(`Only URLs that the ${several} may fetch. Unstated: no signal says either.`),
+      barChart(
+        ANSWERS.map(([, colour, words]) => [colour, words]),
+        rows,
+      ),
+    ],
+  ];
+}
+
+/** Rows of a table that are not folded. */
+const MOST_ROWS = 12;
+
+function busyBlocks({ busiest, agents, records }: FilterFigures): Html[] {
+  if (busiest.length === 0) return [paragraph('No URL is of a host in the table.')];
+  const rows = busiest.map(({ host, urls, allowed }) => {
+    const denied = agents.filter((_, index) => allowed[index] === 0).map(nameOf);
+    const part = agents.filter(
+      (_, index) => (allowed[index] ?? 0) > 0 && (allowed[index] ?? 0) < urls,
+    );
+    const names = (some: readonly string[]) =>
+      some.length === agents.length && some.length > 1 ? 'all' : namesOf(some, 4);
+    const shares = allowed.map((count): Share => [count, urls]);
+    return [
+      host,
+      urls,
+      percent(urls, records),
+      rangeOf(shares),
+      names(denied),
+      names(part.map(nameOf)),
+    ];
+  });
+  const tableOf = (some: typeof rows): Html =>
+    table(
+      'What the crawlers may fetch of the URLs of each host.',
+      [
+        ['host', 'text'],
+        ['URLs', 'number'],
+        ['of all records', 'number'],
+        ['allowed', 'number'],
+        ['all denied to', 'text'],
+        ['a part denied to', 'text'],
+      ],
+      some,
+    );
+  const others = rows.slice(MOST_ROWS);
+  return [
+    tableOf(rows.slice(0, MOST_ROWS)),
+    ...(others.length > 0
+      ? [folded(formatCount(others.length, 'more host'), tableOf(others))]
+      : []),
+  ];
+}
+
+/** Rules that are shown with the lines around them. */
+const SHOWN_AROUND = 3;
+/** Product tokens of a group that are shown. */
+const SHOWN_TOKENS = 5;
+/** Maximum width of a rule, in columns of a terminal. */
+const WIDEST = 80;
+
+function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html[] {
+  if (rules.length === 0) return [paragraph('No rule denied a URL.')];
+  const several = agents.length > 1 ? ' A URL counts once for each crawler.' : '';
+  const lacks =
+    missed === 0
+      ? ''
+      : ` There were too many rules to count each one, so a count may be up to ${formatNumber(missed)} too low.`;
+  const isDated = rules.some(({ version }) => version !== undefined);
+  const rows = rules.map(({ host, line, rule, denied, deniedToAgents, source, version }) => {
+    const denies = deniedToAgents.filter((count) => count > 0).length;
+    const row = [host, denied, code(cutToWidth(rule, WIDEST)), String(line), denies, source];
+    return isDated ? [...row, version ?? ''] : row;
+  });
+  const tableOf = (some: typeof rows): Html =>
+    table(
+      'URLs that each rule denied.',
+      [
+        ['host', 'text'],
+        ['denied', 'number'],
+        ['rule', 'text'],
+        ['line', 'number'],
+        ['crawlers', 'number'],
+        ['source', 'text'],
+        ...(isDated ? [['version', 'text'] as const] : []),
+      ],
+      some,
+    );
+  const others = rows.slice(MOST_ROWS);
+  return [
+    ...(several + lacks === '' ? [] : [paragraph(`${several}${lacks}`.trim())]),
+    tableOf(rows.slice(0, MOST_ROWS)),
+    ...(others.length > 0
+      ? [folded(formatCount(others.length, 'more rule'), tableOf(others))]
+      : []),
+    ...rules.slice(0, SHOWN_AROUND).map(ruleExcerpt),
+  ];
+}
+
+function ruleExcerpt({ host, line, group, around, source, version }: DenyingRule): Html {
+  const more = group.length - SHOWN_TOKENS;
+  const tokens = group.slice(0, SHOWN_TOKENS).map((token) => `        User-agent: ${token}`);
+  if (more > 0) tokens.push(`        and ${formatNumber(more)} more`);
+  const rules = around.map((each) => `${String(each.line).padStart(6)}  ${each.rule}`);
+  const from = version === undefined || version === null ? '' : `, in force from ${version}`;
+  return excerpt(`${host}, line ${line} of ${source}${from}`, [...tokens, ...rules]);
+}
+
+/** How old the robots.txt files are. */
+function ageBlocks({ ages, hosts }: FilterFigures): Html[] {
+  if (ages === null || ages.dated === 0) return [];
+  return [
+    paragraph(
+      `${formatCount(ages.stale, 'host')} (${percent(ages.stale, hosts.seen)}) had a robots.txt that was fetched more than 24 hours before this run.`,
+    ),
+  ];
+}

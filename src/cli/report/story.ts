@@ -1,0 +1,194 @@
+/** What the stories of all reports tell in the same way: agents, shares, dates and words. */
+
+import type { RecordFigure } from '../../inspect/host-report.js';
+import { formatCount, formatNumber, formatShare } from '../text.js';
+import type { AgentInfo, CaptureDates, ReportAbout } from './figures.js';
+import { folded, type Html, paragraph, strong, table } from './page-parts.js';
+
+/** A part and its whole. */
+export type Share = readonly [part: number, whole: number];
+
+export const ratio = ([part, whole]: Share): number => (whole === 0 ? 0 : part / whole);
+
+/** A share in percent; its number and its sign stay on one line. */
+export const percent = (...share: Share): string => formatShare(...share).replace(' ', '\u00a0');
+
+/** `3.2 %`, or `3.2 to 4.7 %` for several shares. */
+export function rangeOf(shares: readonly Share[]): string {
+  const sorted = shares.toSorted((a, b) => ratio(a) - ratio(b));
+  const [least, most] = [sorted[0], sorted.at(-1)].map((share = [0, 0]) => percent(...share));
+  if (least === most) return least ?? '';
+  return `${least?.replace('\u00a0%', '')} to ${most}`;
+}
+
+/** The first of some names, and how many more there are: `A, B and 3 more`. */
+export function namesOf(names: readonly string[], most = 6): string {
+  const left = names.length - most;
+  if (left > 1) return `${names.slice(0, most).join(', ')} and ${formatNumber(left)} more`;
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+];
+
+/** A time of ISO 8601 as `1 March 2024`. */
+export function dayOf(time: string): string {
+  const [year = '', month = '', day = ''] = time.slice(0, 10).split('-');
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
+}
+
+/** When the robots.txt files are from, as a sentence. */
+export function datesSentence(captured: CaptureDates | null): string {
+  if (captured === null || captured.first === null || captured.last === null) {
+    return 'The dates of the robots.txt files are not known.';
+  }
+  const [first, last] = [dayOf(captured.first), dayOf(captured.last)];
+  const when = first === last ? `on ${first}` : `from ${first} to ${last}`;
+  const { undated } = captured;
+  const rest = undated === 0 ? '' : ` ${formatCount(undated, 'more has', 'more have')} no date.`;
+  return `The robots.txt files were captured ${when}.${rest}`;
+}
+
+/** The first words of every page: what it is about, for readers who have never seen one. */
+export const WHAT_IT_IS: Html = paragraph(
+  'A robots.txt is a file in which a website says which of its pages an automated visitor, a crawler, may fetch. It is a request: each crawler decides whether it obeys, and nothing enforces it.',
+);
+
+/** Agents that have much the same shares, and those that have others. */
+export interface Gathered<Agent> {
+  readonly apart: readonly Agent[];
+  readonly alike: readonly Agent[];
+}
+
+/** By how much the shares of agents that are alike differ at most from those of one of them. */
+const ALIKE = 0.015;
+/** Fewer agents are not gathered. */
+const FEW = 4;
+/** Agents of which each has a row. */
+const MOST_ROWS = 12;
+
+/**
+ * Gathers the greatest number of agents that are alike; the order stays. Of too many others the
+ * last ones are gathered with them.
+ */
+export function gathered<Agent>(
+  agents: readonly Agent[],
+  sharesOf: (agent: Agent) => readonly number[],
+  mostRows = MOST_ROWS,
+): Gathered<Agent> {
+  const shares = new Map(agents.map((agent) => [agent, sharesOf(agent)]));
+  let alike: readonly Agent[] = [];
+  for (const own of shares.values()) {
+    const near = agents.filter((agent) =>
+      own.every((share, index) => Math.abs(share - (shares.get(agent)?.[index] ?? 0)) <= ALIKE),
+    );
+    if (near.length > alike.length) alike = near;
+  }
+  const others = alike.length < FEW ? agents : agents.filter((agent) => !alike.includes(agent));
+  const apart = others.slice(0, mostRows);
+  return { apart, alike: agents.filter((agent) => !apart.includes(agent)) };
+}
+
+/** The name of an agent as a reader knows it. */
+export function nameOf({ agent }: Pick<AgentInfo, 'agent'>): string {
+  return agent === '*' ? 'any other crawler (*)' : agent;
+}
+
+const OBEYS: Readonly<Record<string, string>> = {
+  yes: 'obeys robots.txt',
+  no: 'does not obey robots.txt',
+  'user-triggered': 'fetches because a user asked, so robots.txt may not count',
+  unknown: 'nothing that is known here',
+};
+
+/** Who the agents are. */
+export function agentsSection(
+  agents: readonly AgentInfo[],
+  apart: readonly AgentInfo[],
+): readonly [heading: string, ...blocks: Html[]][] {
+  const rows = agents.filter(({ operator }) => operator !== undefined);
+  if (rows.length === 0) return [];
+  const rowOf = ({ agent, operator = '', purpose = '', obeys = '' }: AgentInfo) => [
+    agent,
+    operator,
+    purpose,
+    OBEYS[obeys] ?? '',
+  ];
+  const tableOf = (some: readonly AgentInfo[]): Html =>
+    table(
+      'By the names that robots.txt files use for them. The last column is what the operator says of itself.',
+      [
+        ['crawler', 'text'],
+        ['operator', 'text'],
+        ['what it does', 'text'],
+        ['its operator says that it', 'text'],
+      ],
+      some.map(rowOf),
+    );
+  const names = new Set(apart.map(({ agent }) => agent));
+  const first = rows.length <= MOST_ROWS ? rows : rows.filter(({ agent }) => names.has(agent));
+  const others = rows.filter((row) => !first.includes(row));
+  return [
+    [
+      'Who the crawlers are',
+      ...(first.length > 0 ? [tableOf(first)] : []),
+      ...(others.length > 0
+        ? [folded(`${formatCount(others.length, 'more crawler')}`, tableOf(others))]
+        : []),
+    ],
+  ];
+}
+
+/** What is said of each kind of record. */
+const RECORD_WORDS = [
+  ['web-page', 'a web page in place of a robots.txt'],
+  ['sitemap', 'Sitemap'],
+  ['crawl-delay', 'Crawl-delay'],
+  ['content-usage', 'Content-Usage'],
+  ['content-signal', 'Content-Signal'],
+  ['license', 'License'],
+] as const;
+
+/** How many hosts have records of each kind. */
+export function recordsBlock(
+  records: Readonly<Record<RecordFigure, number>> | null,
+  hosts: number,
+): Html {
+  if (records === null) {
+    return paragraph(
+      'Sitemaps, delays, and web pages in place of a robots.txt are not known: the table keeps no records (compile it with --records), or it was asked for a time.',
+    );
+  }
+  const found = RECORD_WORDS.filter(([kind]) => records[kind] > 0);
+  if (found.length === 0) return paragraph('No robots.txt has sitemaps, delays or preferences.');
+  return table(
+    'Hosts whose robots.txt has something beside rules. Nothing of it changes what is allowed.',
+    [
+      ['it has', 'text'],
+      ['hosts', 'number'],
+      ['share', 'number'],
+    ],
+    found.map(([kind, words]) => [words, records[kind], percent(records[kind], hosts)]),
+  );
+}
+
+/** The last lines of a page. */
+export function footOf({
+  source,
+  created,
+  program,
+  profile,
+}: Omit<ReportAbout, 'source'> & { readonly source?: string }): string[] {
+  const from = source === undefined ? '' : `Source: ${source}. `;
+  return [
+    `${from}Figures made on ${dayOf(created)} by ${program}, profile ${profile}. They are in this page as JSON, in the element "figures".`,
+  ];
+}
+
+/** The start of a lead: what was counted, then when. */
+export function scopeSentence(counts: readonly string[], dates: string): Html {
+  return paragraph(strong(`${counts.join(', ')}.`), ` ${dates}`);
+}

@@ -48,3 +48,43 @@ test('a report of another ending, or that cannot be written, is an error', async
   expect(nowhere.code).toBe(2);
   expect(nowhere.stderr).toContain('nowhere');
 });
+
+test('a web page in place of a robots.txt is counted, listed and shown', async () => {
+  const place = hosts();
+  place.write(`${DIRECTORY}/page.example`, '<!doctype html>\n<title>User-agent: *</title>\n');
+  const words = ['audit', '-q', '--robots-dir', DIRECTORY, '-a', AGENTS.join(',')];
+  for (const file of ['r.json', 'r.html']) await place.run([...words, '--report', file]);
+  const { hosts: all, files, records, shared } = JSON.parse(place.read('r.json')) as AuditFigures;
+  expect([all, files, records?.['web-page'], shared]).toEqual([2, 2, 1, []]);
+  expect(place.read('r.html')).toContain('a web page in place of a robots.txt');
+  const { text } = await place.run(['records', DIRECTORY, '--kind', 'web-page', '-q']);
+  expect(JSON.parse(text)).toMatchObject({ host: 'page.example', kind: 'web-page', parsed: null });
+});
+
+test('files count once in a table in shards, too, and rows come only if asked for', async () => {
+  const place = workplace();
+  const bodies = [
+    BODY,
+    '# a comment\nUser-agent: *\nDisallow: /\n',
+    'User-agent: CCBot\nDisallow: /a\n',
+  ];
+  const records = Array.from({ length: 40 }, (_, index) =>
+    JSON.stringify({ host: `h${index}.example`, robots: bodies[index % 3] }),
+  );
+  place.write('many.ndjson', `${records.join('\n')}\n`);
+  await place.run('compile -q --records --robots-dir many.ndjson -o one.table');
+  await place.run('compile -q --records --shards 3 --robots-dir many.ndjson -o parts');
+  const figuresOf = async (table: string) => {
+    const words = ['audit', '-q', '--table', table, '-a', AGENTS.join(','), '--report', 'r.json'];
+    expect((await place.run(words)).text).toBe('');
+    const rows = await place.run([...words, '--format', 'csv']);
+    expect(rows.text.split('\n').length).toBe(2 + 40 * AGENTS.length);
+    const { source, created, ...figures } = JSON.parse(place.read('r.json'));
+    return figures;
+  };
+  const figures = await figuresOf('one.table');
+  expect(await figuresOf('parts')).toEqual(figures);
+  expect([figures.hosts, figures.files]).toEqual([40, 2]);
+  const lines = ['User-agent: *', 'Disallow: /'];
+  expect(figures.shared[0]).toMatchObject({ of: 'h0.example', hosts: 27, lines });
+});

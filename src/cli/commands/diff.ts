@@ -132,7 +132,10 @@ async function diffOfPaths(
 ): Promise<number> {
   checkSpreadsheet(options);
   if (options.report !== undefined) {
-    const sources = [oldPath, newPath].map((path) => ({ option: 'diff', path }));
+    const sources = [
+      { option: 'the old side', path: oldPath },
+      { option: 'the new side', path: newPath },
+    ];
     checkReportFile(options.report, [...sources, ...filesToKeep(options)], [options.urls]);
   }
   const uses = usesOf(options);

@@ -431,7 +431,8 @@ export class HostAudit {
   readonly #useAudit: UseAudit;
   readonly #uses: readonly Use[];
   readonly #only: Allowed | undefined;
-  readonly #distinct: DistinctRobots;
+  /** `undefined` if no report is wanted. */
+  readonly #distinct: DistinctRobots | undefined;
   /** By the offsets of the robots record and of the list of records. */
   readonly #known = new PairCache<Shared>(KEPT_BITS);
 
@@ -440,7 +441,7 @@ export class HostAudit {
     table: Table,
     asked: { readonly agents: readonly Agent[]; readonly uses: readonly Use[] },
     only: Allowed | undefined,
-    described: readonly AgentInfo[] = asked.agents.map(({ name }) => ({ agent: name })),
+    described?: readonly AgentInfo[],
   ) {
     const { agents, uses } = asked;
     this.#sink = sink;
@@ -448,12 +449,13 @@ export class HostAudit {
     this.#names = agents.map(({ name }) => ({ cells: [name] }));
     const isGoogle = table.profile === 'google';
     const all = [...agents, parseAgent('*', table.profile)];
-    this.#audit = new TableAudit(this.#view, all, isGoogle);
+    const isReported = described !== undefined;
+    this.#audit = new TableAudit(this.#view, isReported ? all : agents, isGoogle);
     this.#useAudit = new UseAudit(this.#view, this.#audit, uses, isGoogle);
     this.#uses = uses;
     this.#only = only;
-    this.#distinct = new DistinctRobots(this.#view);
-    this.tally = new AuditTally(described, uses);
+    this.#distinct = isReported ? new DistinctRobots(this.#view) : undefined;
+    this.tally = new AuditTally(described ?? agents.map(({ name }) => ({ agent: name })), uses);
   }
 
   /** Audits a host, with all its schemes and ports that are reported. */
@@ -477,7 +479,7 @@ export class HostAudit {
     );
     const { date } = kept;
     this.#addRows(label, rows, date === undefined ? undefined : isoSeconds(date));
-    const file = this.#distinct.numberOf(authority);
+    const file = this.#distinct?.numberOf(authority);
     return { access: accessResult, findings, kinds, file, authority, date };
   }
 

@@ -15,6 +15,7 @@ import {
   type Html,
   type Inline,
   list,
+  longTable,
   paragraph,
   type Story,
   table,
@@ -31,9 +32,11 @@ import {
   rangeOf,
   ratio,
   recordsBlock,
+  rowsOf,
   type Share,
   scopeSentence,
   WHAT_IT_IS,
+  WORDS_MEAN,
 } from './story.js';
 
 /** The words for how much is allowed. */
@@ -87,9 +90,9 @@ export function auditStory(figures: AuditFigures): Story {
         barChart(legendOf(figures), overview(figures, main)),
         ...partSentences(main),
         ...(largest.length > 0
-          ? [paragraph('One robots.txt that many hosts share can make a share:'), list(largest)]
+          ? [paragraph('Some shares rest on one robots.txt that many hosts share:'), list(largest)]
           : []),
-        folded('The figures of each crawler', allFigures(figures)),
+        ...allFigures(figures),
       ],
       ...useSection(figures),
       ...aloneSection(figures, ranked),
@@ -100,7 +103,7 @@ export function auditStory(figures: AuditFigures): Story {
     ],
     foot: [
       ...footOf(figures),
-      'A host is a name, with all its schemes and ports. Two robots.txt files are the same if they have the same rules for the same crawlers. "Everything" and "nothing" are proven from all rules.',
+      `${WORDS_MEAN} "Everything" and "nothing" are proven from all rules.`,
     ],
   };
 }
@@ -111,6 +114,7 @@ function headlineOf(
   { apart, alike }: Gathered<AgentFigures>,
 ): string {
   const name = nameOf({ agent });
+  if (files === 0) return 'No robots.txt was read';
   if (agents.every(({ hosts: { none } }) => none === 0)) {
     const whom = agents.length === 1 ? name : `any of these ${agents.length} crawlers`;
     return `No host forbids ${whom} everything`;
@@ -184,52 +188,34 @@ function legendOf({ access }: AuditFigures): (readonly [Colour, string])[] {
   ];
 }
 
-function chartRows(figures: AuditFigures, { apart, alike }: Gathered<AgentFigures>): ChartRow[] {
-  const rows = apart.map((agent) =>
-    chartRow(figures, nameOf(agent), agent.operator, [agent], agent),
-  );
-  const middle = alike[alike.length >> 1];
-  if (middle === undefined) return rows;
-  const others = apart.length === 0 ? 'crawlers' : 'other crawlers';
-  const name = `${formatNumber(alike.length)} ${others}`;
-  const about = namesOf(alike.map(nameOf), 3);
-  return [...rows, chartRow(figures, name, about, alike, middle)];
-}
-
-/**
- * A row with the shares that forbid everything, on the scale of the greatest one.
- *
- * @param drawn the agent whose bars are drawn for all
- */
-function chartRow(
+/** Rows with the shares that forbid everything, on the scale of the greatest one. */
+function chartRows(
   { hosts, files, agents: all }: AuditFigures,
-  name: string,
-  about: string | undefined,
-  agents: readonly AgentFigures[],
-  drawn: AgentFigures,
-): ChartRow {
+  groups: Gathered<AgentFigures>,
+): ChartRow[] {
   const top = Math.max(
     ...all.flatMap((each) => [ratio([each.hosts.none, hosts]), ratio([each.files.none, files])]),
   );
-  const bar = (colour: Colour, count: number, whole: number, noun: string): Bar => ({
-    parts: [
-      [colour, count],
-      ['blank', top * whole - count],
-    ],
-    label: `${name}: ${formatNumber(count)} of ${formatCount(whole, noun)} everything`,
+  return rowsOf(groups, (head, agents, drawn) => {
+    const bar = (colour: Colour, count: number, whole: number, noun: string): Bar => ({
+      parts: [
+        [colour, count],
+        ['blank', top * whole - count],
+      ],
+      label: `${head.name}: ${formatNumber(count)} of ${formatCount(whole, noun)} forbid everything`,
+    });
+    return {
+      ...head,
+      bars: [
+        bar('none', drawn.hosts.none, hosts, 'host'),
+        bar('pale', drawn.files.none, files, 'distinct file'),
+      ],
+      figures: [
+        bold(rangeOf(agents.map((each) => [each.hosts.none, hosts])), ' of hosts'),
+        bold(rangeOf(agents.map((each) => [each.files.none, files])), ' of files'),
+      ],
+    };
   });
-  return {
-    name,
-    about,
-    bars: [
-      bar('none', drawn.hosts.none, hosts, 'host'),
-      bar('pale', drawn.files.none, files, 'distinct file'),
-    ],
-    figures: [
-      bold(rangeOf(agents.map((each) => [each.hosts.none, hosts])), ' of hosts'),
-      bold(rangeOf(agents.map((each) => [each.files.none, files])), ' of files'),
-    ],
-  };
 }
 
 /** All that hosts, and files, forbid the agent of the headline. */
@@ -275,7 +261,7 @@ function partSentences({ agent, hosts, files, partWithoutHome }: AgentFigures): 
   ];
 }
 
-function allFigures({ agents, hosts, files }: AuditFigures): Html {
+function allFigures({ agents, hosts, files }: AuditFigures): Html[] {
   const cells = ({ hosts: own, files: ownFiles, by }: AgentFigures): Inline[] => [
     ...REACHES.flatMap((reach) => [
       `${formatNumber(own[reach])} (${percent(own[reach], hosts)})`,
@@ -283,7 +269,7 @@ function allFigures({ agents, hosts, files }: AuditFigures): Html {
     ]),
     by.own,
   ];
-  return table(
+  return longTable(
     'Hosts and distinct robots.txt files, with their share of all; and hosts with a group that names the crawler.',
     [
       ['crawler', 'text'],
@@ -294,15 +280,14 @@ function allFigures({ agents, hosts, files }: AuditFigures): Html {
       ['named: hosts', 'number'],
     ],
     agents.map((agent) => [agent.agent, ...cells(agent)]),
+    'crawler',
+    0,
   );
 }
 
 // ---- The further sections
 
 type Section = readonly [heading: string, ...blocks: Html[]];
-
-/** Rows of a table that are not folded. */
-const MOST_ROWS = 12;
 
 function aloneSection({ hosts, files }: AuditFigures, ranked: readonly AgentFigures[]): Section[] {
   const named = ranked
@@ -319,28 +304,19 @@ function aloneSection({ hosts, files }: AuditFigures, ranked: readonly AgentFigu
     alone.files,
     percent(alone.files, files),
   ]);
-  const tableOf = (some: typeof rows): Html =>
-    table(
-      'Hosts and distinct robots.txt files that forbid a crawler everything, and do not forbid everything to those that they do not name.',
-      [
-        ['crawler', 'text'],
-        ['hosts', 'number'],
-        ['of all hosts', 'number'],
-        ['files', 'number'],
-        ['of all files', 'number'],
-      ],
-      some,
-    );
-  const [shown, others] = [rows.slice(0, MOST_ROWS), rows.slice(MOST_ROWS)];
-  return [
+  const blocks = longTable(
+    'Hosts and distinct robots.txt files that forbid a crawler everything, and do not forbid everything to those that they do not name.',
     [
-      'Shut out while others may enter',
-      tableOf(shown),
-      ...(others.length > 0
-        ? [folded(`${formatCount(others.length, 'more crawler')}`, tableOf(others))]
-        : []),
+      ['crawler', 'text'],
+      ['hosts', 'number'],
+      ['of all hosts', 'number'],
+      ['files', 'number'],
+      ['of all files', 'number'],
     ],
-  ];
+    rows,
+    'crawler',
+  );
+  return [['Shut out while others may enter', ...blocks]];
 }
 
 /** The names of the agents to which a file allows an extent. */

@@ -24,14 +24,17 @@ import {
 import {
   agentsSection,
   footOf,
+  type Gathered,
   gathered,
   nameOf,
   namesOf,
   rangeOf,
   ratio,
+  rowsOf,
   type Share,
   scopeSentence,
   WHAT_IT_IS,
+  WORDS_MEAN,
 } from './story.js';
 
 /** What a change does, in words. */
@@ -105,10 +108,7 @@ export function diffStory(figures: DiffFigures): Story {
         'What the change does to the crawlers',
         ...(changed === 0
           ? [nothingFound(figures)]
-          : [
-              chartOf(figures, groups.apart, groups.alike),
-              effectsTable(figures, groups.apart, groups.alike),
-            ]),
+          : [chartOf(figures, groups), effectsTable(figures, groups)]),
         ...undecidedHosts(figures),
       ],
       ...changesSection(figures),
@@ -117,7 +117,8 @@ export function diffStory(figures: DiffFigures): Story {
     ],
     foot: [
       ...footOf(figures),
-      `Files are compared by what they allow, not by their text. ${what === 'host' ? 'A host is a name, with all its schemes and ports.' : ''}`,
+      WORDS_MEAN,
+      'Files are compared by what they allow, not by their text.',
     ],
   };
 }
@@ -182,45 +183,27 @@ function warningOf(ranked: readonly AgentChanges[]): Html[] {
     });
 }
 
-function chartOf(
-  { what, compared }: DiffFigures,
-  apart: readonly AgentChanges[],
-  alike: readonly AgentChanges[],
-): Html {
+function chartOf({ what, compared }: DiffFigures, groups: Gathered<AgentChanges>): Html {
   const { left, right } = SIDES[what];
-  const rowOf = (name: string, about: string | undefined, agents: readonly AgentChanges[]) => {
-    const counts = countsOf(agents[agents.length >> 1] ?? ({} as AgentChanges));
+  const rows = rowsOf(groups, (head, agents, drawn) => {
+    const counts = countsOf(drawn);
     const partsOf = (side: Sides['left']) =>
       side.map(([colour, effect]) => [colour, counts[effect] ?? 0] as const);
-    const ofSide = (side: Sides['left']) =>
-      rangeOf(
-        agents.map(
-          (agent): Share => [
-            of(
-              countsOf(agent),
-              side.map(([, effect]) => effect),
-            ),
-            compared,
-          ],
-        ),
-      );
+    const ofSide = (side: Sides['left']) => {
+      const effects = side.map(([, effect]) => effect);
+      return rangeOf(agents.map((agent): Share => [of(countsOf(agent), effects), compared]));
+    };
     const words = [...left, ...right].map(
       ([, effect]) => `${WORDS[effect]}: ${formatNumber(counts[effect] ?? 0)}`,
     );
     return {
-      name,
-      about,
+      ...head,
       left: partsOf(left),
       right: partsOf(right),
-      label: `${name}: ${words.join(', ')}`,
+      label: `${head.name}: ${words.join(', ')}`,
       figures: [bold(ofSide(left), ' less'), bold(ofSide(right), ' more')],
     };
-  };
-  const rows = apart.map((agent) => rowOf(nameOf(agent), agent.operator, [agent]));
-  if (alike.length > 0) {
-    const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'other crawlers'}`;
-    rows.push(rowOf(name, namesOf(alike.map(nameOf), 3), alike));
-  }
+  });
   const legend = [...left, ...right].map(([colour, effect]) => [colour, WORDS[effect]] as const);
   return twoSidedChart(legend, ['allowed less', 'allowed more'], rows);
 }
@@ -236,32 +219,23 @@ const HOST_EFFECTS = [
 ] as const;
 const URL_EFFECTS = ['denied', 'allowed', 'moved'] as const;
 
-function effectsTable(
-  { what, agents }: DiffFigures,
-  apart: readonly AgentChanges[],
-  alike: readonly AgentChanges[],
-): Html {
+function effectsTable({ what, agents }: DiffFigures, groups: Gathered<AgentChanges>): Html {
   const shown = what === 'URL' ? URL_EFFECTS : HOST_EFFECTS;
   const effects = shown.filter((effect) =>
     agents.some((agent) => (countsOf(agent)[effect] ?? 0) > 0),
   );
-  const cell = (some: readonly AgentChanges[], effect: SeenChange['effect']): string => {
-    const spanOf = (counts: readonly number[]) => {
-      const [least, most] = [Math.min(...counts), Math.max(...counts)].map(formatNumber);
-      return least === most ? `${most}` : `${least} to ${most}`;
-    };
-    const hosts = spanOf(some.map((agent) => countsOf(agent)[effect] ?? 0));
-    if (what === 'URL') return hosts;
-    return `${hosts} (${spanOf(some.map((agent) => agent.files?.[effect as Effect] ?? 0))})`;
+  const spanOf = (counts: readonly number[]): string => {
+    const [least, most] = [Math.min(...counts), Math.max(...counts)].map(formatNumber);
+    return least === most ? `${most}` : `${least} to ${most}`;
   };
-  const rows = apart.map((agent) => [
-    nameOf(agent),
-    ...effects.map((effect) => cell([agent], effect)),
+  const rows = rowsOf(groups, ({ name }, some) => [
+    name,
+    ...effects.map((effect) => {
+      const hosts = spanOf(some.map((agent) => countsOf(agent)[effect] ?? 0));
+      if (what === 'URL') return hosts;
+      return `${hosts} (${spanOf(some.map((agent) => agent.files?.[effect as Effect] ?? 0))})`;
+    }),
   ]);
-  if (alike.length > 0) {
-    const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'others'}`;
-    rows.push([name, ...effects.map((effect) => cell(alike, effect))]);
-  }
   const caption =
     what === 'URL'
       ? 'URLs.'

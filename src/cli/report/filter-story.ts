@@ -13,6 +13,7 @@ import {
   folded,
   type Html,
   type Inline,
+  longTable,
   paragraph,
   type Story,
   table,
@@ -29,9 +30,11 @@ import {
   rangeOf,
   ratio,
   recordsBlock,
+  rowsOf,
   type Share,
   scopeSentence,
   WHAT_IT_IS,
+  WORDS_MEAN,
 } from './story.js';
 
 type Agent = FilterFigures['agents'][number];
@@ -77,7 +80,7 @@ export function filterStory(figures: FilterFigures): Story {
           URL_PARTS.map(([, colour, words]) => [colour, words]),
           urlRows(figures, groups),
         ),
-        folded('The figures of each crawler', verdictTable(figures)),
+        ...verdictTable(figures),
       ],
       [
         'Host by host, and file by file',
@@ -88,7 +91,7 @@ export function filterStory(figures: FilterFigures): Story {
           EXTENTS.map(([, colour, words]) => [colour, words]),
           extentRows(figures, groups),
         ),
-        folded('The figures of each crawler', extentTable(figures)),
+        ...extentTable(figures),
       ],
       ['What the verdicts rest on', ...groundBlocks(figures, main, groups.apart)],
       ...useSection(figures),
@@ -103,7 +106,8 @@ export function filterStory(figures: FilterFigures): Story {
     ],
     foot: [
       ...footOf(figures),
-      'A host is a name, with all its schemes and ports. Figures of hosts leave out hosts without a robots.txt in the table, which are not counted one by one.',
+      WORDS_MEAN,
+      'Figures of hosts leave out hosts without a robots.txt in the table, which are not counted one by one.',
     ],
   };
 }
@@ -168,31 +172,13 @@ const labelOf = (
 ): string =>
   parts.map(([key, , words]) => `${words}: ${formatNumber(counts[key] ?? 0)}`).join(', ');
 
-/** A row for each agent apart, and one for those that are alike. */
-function rowsOf(
-  { apart, alike }: Gathered<Agent>,
-  rowOf: (
-    name: string,
-    about: string | undefined,
-    agents: readonly Agent[],
-    drawn: Agent,
-  ) => ChartRow,
-): ChartRow[] {
-  const rows = apart.map((agent) => rowOf(nameOf(agent), agent.operator, [agent], agent));
-  const middle = alike[alike.length >> 1];
-  if (middle === undefined) return rows;
-  const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'other crawlers'}`;
-  return [...rows, rowOf(name, namesOf(alike.map(nameOf), 3), alike, middle)];
-}
-
 function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
-  return rowsOf(groups, (name, about, agents, { urls }) => ({
-    name,
-    about,
+  return rowsOf(groups, (head, agents, { urls }) => ({
+    ...head,
     bars: [
       {
         parts: URL_PARTS.map(([key, colour]) => [colour, urls[key]]),
-        label: `${name}: ${labelOf(URL_PARTS, urls)}`,
+        label: `${head.name}: ${labelOf(URL_PARTS, urls)}`,
       },
     ],
     figures: [
@@ -203,12 +189,11 @@ function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): ChartRow[
 }
 
 function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
-  return rowsOf(groups, (name, about, agents, drawn) => ({
-    name,
-    about,
+  return rowsOf(groups, (head, agents, drawn) => ({
+    ...head,
     bars: [drawn.hosts, drawn.files].map((counts, index) => ({
       parts: EXTENTS.map(([key, colour]) => [colour, counts[key]] as const),
-      label: `${name}, ${index === 0 ? 'hosts' : 'distinct robots.txt files'}: ${labelOf(EXTENTS, counts)}`,
+      label: `${head.name}, ${index === 0 ? 'hosts' : 'distinct robots.txt files'}: ${labelOf(EXTENTS, counts)}`,
     })),
     figures: [
       bold(rangeOf(agents.map((agent) => [agent.hosts.none, hosts.seen])), ' of hosts'),
@@ -217,16 +202,18 @@ function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): C
   }));
 }
 
-function verdictTable({ agents }: FilterFigures): Html {
-  return table(
+function verdictTable({ agents }: FilterFigures): Html[] {
+  return longTable(
     'Records by verdict',
     [['crawler', 'text'], ...URL_PARTS.map(([key]) => [key, 'number'] as const)],
     agents.map(({ agent, urls }) => [agent, ...URL_PARTS.map(([key]) => urls[key])]),
+    'crawler',
+    0,
   );
 }
 
-function extentTable({ agents }: FilterFigures): Html {
-  return table(
+function extentTable({ agents }: FilterFigures): Html[] {
+  return longTable(
     'Hosts and distinct robots.txt files by what they allow of their URLs',
     [
       ['crawler', 'text'],
@@ -239,6 +226,8 @@ function extentTable({ agents }: FilterFigures): Html {
       agent,
       ...EXTENTS.flatMap(([key]) => [hosts[key], files[key]]),
     ]),
+    'crawler',
+    0,
   );
 }
 
@@ -341,9 +330,6 @@ function useSection({ uses = [], agents }: FilterFigures): Section[] {
   ];
 }
 
-/** Rows of a table that are not folded. */
-const MOST_ROWS = 12;
-
 function busyBlocks({ busiest, agents, records }: FilterFigures): Html[] {
   if (busiest.length === 0) return [paragraph('No URL is of a host in the table.')];
   const rows = busiest.map(({ host, urls, allowed }) => {
@@ -363,26 +349,19 @@ function busyBlocks({ busiest, agents, records }: FilterFigures): Html[] {
       names(part.map(nameOf)),
     ];
   });
-  const tableOf = (some: typeof rows): Html =>
-    table(
-      'What the crawlers may fetch of the URLs of each host.',
-      [
-        ['host', 'text'],
-        ['URLs', 'number'],
-        ['of all records', 'number'],
-        ['allowed', 'number'],
-        ['all denied to', 'text'],
-        ['a part denied to', 'text'],
-      ],
-      some,
-    );
-  const others = rows.slice(MOST_ROWS);
-  return [
-    tableOf(rows.slice(0, MOST_ROWS)),
-    ...(others.length > 0
-      ? [folded(formatCount(others.length, 'more host'), tableOf(others))]
-      : []),
-  ];
+  return longTable(
+    'What the crawlers may fetch of the URLs of each host.',
+    [
+      ['host', 'text'],
+      ['URLs', 'number'],
+      ['of all records', 'number'],
+      ['allowed', 'number'],
+      ['all denied to', 'text'],
+      ['a part denied to', 'text'],
+    ],
+    rows,
+    'host',
+  );
 }
 
 /** Rules that are shown with the lines around them. */
@@ -405,8 +384,9 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
     const row = [host, denied, code(cutToWidth(rule, WIDEST)), String(line), denies, source];
     return isDated ? [...row, version ?? ''] : row;
   });
-  const tableOf = (some: typeof rows): Html =>
-    table(
+  return [
+    ...(several + lacks === '' ? [] : [paragraph(`${several}${lacks}`.trim())]),
+    ...longTable(
       'URLs that each rule denied.',
       [
         ['host', 'text'],
@@ -417,15 +397,9 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
         ['source', 'text'],
         ...(isDated ? [['version', 'text'] as const] : []),
       ],
-      some,
-    );
-  const others = rows.slice(MOST_ROWS);
-  return [
-    ...(several + lacks === '' ? [] : [paragraph(`${several}${lacks}`.trim())]),
-    tableOf(rows.slice(0, MOST_ROWS)),
-    ...(others.length > 0
-      ? [folded(formatCount(others.length, 'more rule'), tableOf(others))]
-      : []),
+      rows,
+      'rule',
+    ),
     ...rules.slice(0, SHOWN_AROUND).map(ruleExcerpt),
   ];
 }

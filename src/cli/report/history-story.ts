@@ -23,6 +23,7 @@ import {
   type Share,
   scopeSentence,
   WHAT_IT_IS,
+  WORDS_MEAN,
 } from './story.js';
 
 type Agent = HistoryFigures['agents'][number];
@@ -86,7 +87,8 @@ export function historyStory(figures: HistoryFigures): Story {
     ],
     foot: [
       ...footOf(figures),
-      'A host is a name, with all its schemes and ports. The figures of a time count the robots.txt files that were in force at that moment, midnight in UTC.',
+      WORDS_MEAN,
+      'The figures of a time count the robots.txt files that were in force at that moment, midnight in UTC.',
     ],
   };
 }

@@ -1,7 +1,7 @@
 /** The parts of a page: text, tables and charts as HTML. Only this file makes Html. */
 
 import { printable } from '../../base/control-characters.js';
-import { formatNumber } from '../text.js';
+import { formatCount, formatNumber } from '../text.js';
 
 /** Escaped text. Only the functions below make it: other text is escaped when it is shown. */
 export class Html {
@@ -97,6 +97,36 @@ export function table(
 <tbody>
 ${body.join('\n')}
 </tbody></table>`);
+}
+
+/** Rows of a long table that are not folded, and that are shown at most. */
+const UNFOLDED_ROWS = 12;
+const MOST_ROWS = 60;
+
+/**
+ * A table whose first rows are shown, and whose other rows are folded.
+ *
+ * @param noun what a row is about, in the singular
+ * @param unfolded number of rows that are not folded
+ */
+export function longTable(
+  caption: string,
+  columns: readonly (readonly [heading: string, kind: ColumnKind])[],
+  rows: readonly (readonly Inline[])[],
+  noun: string,
+  unfolded = UNFOLDED_ROWS,
+): Html[] {
+  const first = rows.slice(0, unfolded);
+  const others = rows.slice(unfolded, MOST_ROWS);
+  const left = rows.length - MOST_ROWS;
+  const note = left > 0 ? [paragraph(`The JSON in this page has ${formatNumber(left)} more.`)] : [];
+  const shown = first.length > 0 ? [table(caption, columns, first)] : [];
+  if (others.length === 0) return shown;
+  const summary =
+    first.length === 0
+      ? `The figures of each ${noun}`
+      : formatCount(rows.length - first.length, `more ${noun}`);
+  return [...shown, folded(summary, table(caption, columns, others), ...note)];
 }
 
 /** A table in which a row has several lines, each with a text under each of some headings. */

@@ -3,7 +3,7 @@
 import type { RecordFigure } from '../../inspect/host-report.js';
 import { formatCount, formatNumber, formatShare } from '../text.js';
 import type { AgentInfo, CaptureDates, ReportAbout } from './figures.js';
-import { folded, type Html, paragraph, strong, table } from './page-parts.js';
+import { type Html, longTable, paragraph, strong, table } from './page-parts.js';
 
 /** A part and its whole. */
 export type Share = readonly [part: number, whole: number];
@@ -92,6 +92,25 @@ export function gathered<Agent>(
   return { apart, alike: agents.filter((agent) => !apart.includes(agent)) };
 }
 
+/** A row for each agent apart, and one for those that are alike, drawn as the one in the middle. */
+export function rowsOf<Agent extends AgentInfo, Row>(
+  { apart, alike }: Gathered<Agent>,
+  rowOf: (
+    head: { readonly name: string; readonly about: string | undefined },
+    agents: readonly Agent[],
+    drawn: Agent,
+  ) => Row,
+): Row[] {
+  const rows = apart.map((agent) =>
+    rowOf({ name: nameOf(agent), about: agent.operator }, [agent], agent),
+  );
+  const middle = alike[alike.length >> 1];
+  if (middle === undefined) return rows;
+  const name = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'other crawlers'}`;
+  const about = namesOf(alike.map(nameOf), 3);
+  return [...rows, rowOf({ name, about }, alike, middle)];
+}
+
 /** The name of an agent as a reader knows it. */
 export function nameOf({ agent }: Pick<AgentInfo, 'agent'>): string {
   return agent === '*' ? 'any other crawler (*)' : agent;
@@ -117,27 +136,24 @@ export function agentsSection(
     purpose,
     OBEYS[obeys] ?? '',
   ];
-  const tableOf = (some: readonly AgentInfo[]): Html =>
-    table(
-      'By the names that robots.txt files use for them. The last column is what the operator says of itself.',
-      [
-        ['crawler', 'text'],
-        ['operator', 'text'],
-        ['what it does', 'text'],
-        ['its operator says that it', 'text'],
-      ],
-      some.map(rowOf),
-    );
   const names = new Set(apart.map(({ agent }) => agent));
   const first = rows.length <= MOST_ROWS ? rows : rows.filter(({ agent }) => names.has(agent));
   const others = rows.filter((row) => !first.includes(row));
   return [
     [
       'Who the crawlers are',
-      ...(first.length > 0 ? [tableOf(first)] : []),
-      ...(others.length > 0
-        ? [folded(`${formatCount(others.length, 'more crawler')}`, tableOf(others))]
-        : []),
+      ...longTable(
+        'By the names that robots.txt files use for them. The last column is what the operator says of itself.',
+        [
+          ['crawler', 'text'],
+          ['operator', 'text'],
+          ['what it does', 'text'],
+          ['its operator says that it', 'text'],
+        ],
+        [...first, ...others].map(rowOf),
+        'crawler',
+        first.length,
+      ),
     ],
   ];
 }
@@ -174,6 +190,10 @@ export function recordsBlock(
     found.map(([kind, words]) => [words, records[kind], percent(records[kind], hosts)]),
   );
 }
+
+/** What the words of all pages mean. */
+export const WORDS_MEAN =
+  'A host is a name, with all its schemes and ports. Two robots.txt files are the same if they have the same rules for the same crawlers.';
 
 /** The last lines of a page. */
 export function footOf({

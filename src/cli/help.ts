@@ -43,7 +43,7 @@ function shortHelp(command: Command, texts: HelpTexts): string {
 }
 
 /** Width in columns, unless the terminal is narrower. */
-const COLUMNS = 100;
+const COLUMNS = 80;
 const TERM_INDENT = '  ';
 const TEXT_INDENT = '      ';
 
@@ -65,7 +65,7 @@ function longHelp(command: Command, texts: HelpTexts, helper: Help): string {
         .visibleArguments(command)
         .map((argument) => item(helper.argumentTerm(argument), argument.description)),
     ),
-    ...section('Commands', commandLines(command, helper)),
+    ...section('Commands', commandLines(command, helper, columns)),
     ...[...optionGroups(command, helper)].flatMap(([heading, options]) =>
       section(
         heading,
@@ -86,11 +86,17 @@ function optionGroups(command: Command, helper: Help): Map<string, Option[]> {
   );
 }
 
-function commandLines(command: Command, helper: Help): string[] {
+function commandLines(command: Command, helper: Help, columns: number): string[] {
   const commands = helper.visibleCommands(command);
   if (commands.length === 0) return [];
   const width = Math.max(...commands.map((each) => each.name().length));
-  return linesOf(commands.map((each) => `${each.name().padEnd(width)}  ${each.description()}`));
+  const lines = commands.flatMap((each) =>
+    wrappedLine(
+      `${each.name().padEnd(width)}  ${each.description()}`,
+      columns - TERM_INDENT.length,
+    ),
+  );
+  return linesOf(lines);
 }
 
 /** Indents lines, and adds a blank line after the last. */
@@ -98,15 +104,60 @@ function linesOf(lines: readonly string[]): string[] {
   return [...lines.map((line) => `${TERM_INDENT}${line}`), ''];
 }
 
-/** Indents text and wraps its lines, except those that start with white space. */
+/** Indents text and wraps its lines; those that start with white space as `wrappedLine`. */
 function wrapped(text: string, indent: string, columns: number, helper: Help): string {
+  const width = columns - indent.length;
   return text
     .split('\n')
-    .map((line) => (line.startsWith(' ') ? line : helper.boxWrap(line, columns - indent.length)))
-    .join('\n')
-    .split('\n')
+    .flatMap((line) =>
+      line.startsWith(' ') ? wrappedLine(line, width) : helper.boxWrap(line, width).split('\n'),
+    )
     .map((line) => `${indent}${line}`.trimEnd())
     .join('\n');
+}
+
+/**
+ * Wraps a line that is no paragraph: what follows a term and two blanks stays a column; any other
+ * line is a command, which a backslash continues.
+ */
+function wrappedLine(line: string, columns: number): string[] {
+  if (line.length <= columns) return [line];
+  const start = line.length - line.trimStart().length;
+  const gap = line.indexOf('  ', start);
+  const isTerm = gap >= 0;
+  const textStart = isTerm ? line.length - line.slice(gap).trimStart().length : start;
+  const parts = isTerm ? line.slice(textStart).split(' ') : commandParts(line.slice(start));
+  const [end, indent] = isTerm ? ['', textStart] : [' \\', start + TERM_INDENT.length];
+  const lines: string[] = [];
+  let current = line.slice(0, textStart);
+  let isEmpty = true;
+  for (const part of parts) {
+    const longer = isEmpty ? current + part : `${current} ${part}`;
+    if (isEmpty || longer.length + end.length <= columns) current = longer;
+    else {
+      lines.push(current + end);
+      current = ' '.repeat(indent) + part;
+    }
+    isEmpty = false;
+  }
+  return [...lines, current];
+}
+
+/** What begins a part of a command that may stand on a line of its own. */
+const PART_STARTS = ['-', '|', '>', '<', '&&'];
+
+/** The parts of a command: options with their values, redirections, and what a pipe joins. */
+function commandParts(command: string): string[] {
+  const parts: string[] = [];
+  let isQuoted = false;
+  for (const word of command.split(' ')) {
+    const last = parts.at(-1);
+    const begins = !isQuoted && PART_STARTS.some((start) => word.startsWith(start));
+    if (last === undefined || begins) parts.push(word);
+    else parts[parts.length - 1] = `${last} ${word}`;
+    if (word.split("'").length % 2 === 0) isQuoted = !isQuoted;
+  }
+  return parts;
 }
 
 /** The full name of a command: `robots-filter`, or `robots-filter fetch`. */

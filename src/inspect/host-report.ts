@@ -108,7 +108,7 @@ export interface VersionReport {
   readonly asked: readonly AskedAgent[];
 }
 
-/** Describes the versions of one authority of a host for people, one a line. */
+/** Describes the versions of one authority of a host for people: a line, and one for each agent. */
 export function* historyLines(
   host: TableHost,
   authority: TableAuthority,
@@ -117,9 +117,8 @@ export function* historyLines(
   yield authorityNames(host, authority);
   const access = Math.max(...versions.map(({ authority }) => authority.accessResult.length));
   for (const { since, authority, asked } of versions) {
-    const words = asked.map(({ name, summary }) => `${name}: ${describe(summary)}`);
-    const parts = [authority.accessResult.padEnd(access), ...words, authority.source];
-    yield `  ${isoSeconds(since)}  ${parts.join('  ')}`;
+    yield `  ${isoSeconds(since)}  ${authority.accessResult.padEnd(access)}  ${authority.source}`;
+    for (const { name, summary } of asked) yield `      ${name}: ${describe(summary)}`;
   }
 }
 

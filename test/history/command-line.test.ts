@@ -155,9 +155,12 @@ describe('compile --history', () => {
     expect(listed.text).toBe(
       [
         'http://a.example, https://a.example',
-        '  2024-01-01T00:00:00Z  successful   GPTBot: part allowed, group *; / allow  robots.ndjson:1',
-        '  2024-06-01T00:00:00Z  unavailable  GPTBot: all allowed, no group; / allow  robots.ndjson:3',
-        '  2025-01-01T12:00:00Z  successful   GPTBot: none allowed, group *; / deny by line 2  robots.ndjson:2',
+        '  2024-01-01T00:00:00Z  successful   robots.ndjson:1',
+        '      GPTBot: part allowed, group *; / allow',
+        '  2024-06-01T00:00:00Z  unavailable  robots.ndjson:3',
+        '      GPTBot: all allowed, no group; / allow',
+        '  2025-01-01T12:00:00Z  successful   robots.ndjson:2',
+        '      GPTBot: none allowed, group *; / deny by line 2',
         '',
       ].join('\n'),
     );

@@ -30,7 +30,7 @@ import { parseAgents } from '../agents.js';
 import { Diagnostics, SUCCESS, shellWords, usageError } from '../console.js';
 import type { RobotsOptions } from '../options.js';
 import { TextBatches } from '../report/rows.js';
-import { formatBytes, formatNumber, formatPercent } from '../text.js';
+import { formatBytes, formatCount, formatNumber, formatPercent } from '../text.js';
 import { askedAuthority, isCacheName, type PathKind, readRobotsFile } from './arguments.js';
 import { compileWithRecords, SINGLE_HOST, singleWithRecords } from './compile-caches.js';
 import {
@@ -212,8 +212,11 @@ function refuseWithoutHost(path: string, kind: PathKind, options: InspectOptions
   );
 }
 
-/** Formats the counts of `--verify`. */
-function countsInWords(verified: VerifiedTable): string {
+/** Number of counts in a row: more would not fit 80 columns. */
+const COUNTS_IN_ROW = 3;
+
+/** The rows with the counts of `--verify`. */
+function countsInWords(verified: VerifiedTable): [string, string][] {
   const counts: [number, string, string][] = [
     [verified.hosts, 'host', 'hosts'],
     [verified.authorities, 'authority', 'authorities'],
@@ -228,9 +231,14 @@ function countsInWords(verified: VerifiedTable): string {
   if (verified.recordLists > 0) {
     counts.push([verified.records, 'other record', 'other records']);
   }
-  return counts
-    .map(([count, one, more]) => `${formatNumber(count)} ${count === 1 ? one : more}`)
-    .join(', ');
+  const words = counts.map(([count, one, more]) => formatCount(count, one, more));
+  const rows: [string, string][] = [];
+  for (let at = 0; at < words.length; at += COUNTS_IN_ROW) {
+    const isLast = at + COUNTS_IN_ROW >= words.length;
+    const row = words.slice(at, at + COUNTS_IN_ROW).join(', ');
+    rows.push([at === 0 ? 'verified' : '', isLast ? row : `${row},`]);
+  }
+  return rows;
 }
 
 /** Prints lines until the reader goes away. */
@@ -282,7 +290,7 @@ function* totals(
   }
   const probe = `${formatNumber(header.longestProbe)} of ${formatNumber(header.buckets)} buckets`;
   rows.push(['longest probe', probe]);
-  if (verified !== undefined) rows.push(['verified', countsInWords(verified)]);
+  if (verified !== undefined) rows.push(...countsInWords(verified));
   const nameWidth = Math.max(...rows.map(([row]) => row.length));
   for (const [row, value] of rows) yield `${row.padEnd(nameWidth)}  ${value}`;
 }

@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'group', width: 16 },
   { name: 'value', width: 40 },
   { name: 'parsed', width: 10 },
-  { name: 'truncated', width: 5 },
+  { name: 'truncated', width: 9 },
 ];
 
 /** Product tokens of a group in a row: a file may have thousands of names, and of records. */

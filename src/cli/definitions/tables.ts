@@ -129,8 +129,8 @@ Exit status:
     describedOption(
       'Robots.txt',
       '--targets <file>',
-      'Print only the captures of the URLs in this file, none of robots.txt files.',
-      'One canonical URL in each line, such as those that redirects lead to, and that are "left-out" without this option.',
+      'Print only the captures of the URLs in this file.',
+      'Those of robots.txt files are left out. The file has one canonical URL in each line, such as those that redirects lead to, and that are "left-out" without this option.',
     ).argParser(once),
     shared.quiet(),
   ],
@@ -186,7 +186,7 @@ Exit status:
       'Table',
       '--history',
       'List every robots.txt of the host, with its date.',
-      'A table must have been compiled with --history; other files need dates. Each line has the time from which on the robots.txt is in force, what came of fetching it, with --agent what it says to the agents, and where it is from.',
+      'A table must have been compiled with --history; other files need dates. Each line has the time from which on the robots.txt is in force, what came of fetching it, and where it is from; with --agent a line for each agent follows.',
       '    robots-filter inspect history.table example.com --history --agent GPTBot',
     ).conflicts('asOf'),
     shared.json(

@@ -702,10 +702,10 @@ export const shared = {
     describedOption(
       'Input',
       '--input <format>',
-      'Read this format: text, ndjson, json, csv, tsv, parquet, cdxj (default: auto).',
-      'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. cdxj is the index of an archive: each line has a key, a time and a JSON object. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
+      'Read this format: text, ndjson, json, csv, tsv, parquet, cdxj, warc (default: auto).',
+      'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. cdxj is the index of an archive: each line has a key, a time and a JSON object. warc has records with a WARC-Target-URI, which come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
     )
-      .choices(['auto', 'text', 'ndjson', 'json', 'csv', 'tsv', 'parquet', 'cdxj'])
+      .choices(['auto', 'text', 'ndjson', 'json', 'csv', 'tsv', 'parquet', 'cdxj', 'warc'])
       .default('auto'),
 
   urlField: (): Option =>

@@ -84,7 +84,7 @@ const ARROW =
   'Convert it to NDJSON: python3 -c "import pandas, sys; pandas.read_feather(sys.argv[1]).to_json(sys.stdout, orient=\'records\', lines=True)" FILE | robots-filter ...';
 
 const WARC =
-  'List its URLs: warcio index -f warc-target-uri FILE | robots-filter --url-field warc-target-uri ... Its robots.txt captures are read with --robots-dir FILE.warc or FILE.warc.gz.';
+  'Its URLs are read with --input auto or warc, and its robots.txt captures with --robots-dir FILE.warc or FILE.warc.gz.';
 
 /** The beginning of an ARC file (version 1), the predecessor of WARC. */
 export const ARC_MAGIC = magicOf('filedesc://');

@@ -45,9 +45,10 @@ import {
 
 /**
  * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
- * row; the rows of Parquet come as JSON objects; in CDXJ a key and a time precede an object.
+ * row; the rows of Parquet and the records of WARC come as JSON objects; in CDXJ a key and a time
+ * precede an object.
  */
-export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet' | 'cdxj';
+export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet' | 'cdxj' | 'warc';
 /**
  * What the lines of a query are. With `offsets` each is the place of a value of a column, and only
  * the conversion `outcomes` can be written.
@@ -216,6 +217,7 @@ export const NOTATIONS = {
   tsv: '\t',
   parquet: 'json',
   cdxj: 'json',
+  warc: 'json',
   offsets: 'json',
   outcomes: 'json',
 } as const satisfies Record<LineFormat | Conversion, string>;
@@ -331,6 +333,7 @@ const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
   tsv: ',"row":',
   parquet: ',"row":',
   cdxj: ',"line":',
+  warc: ',"record":',
   offsets: ',"row":',
 };
 

@@ -159,6 +159,7 @@ const FORMAT_NUMBERS: Record<LineFormat, number> = {
   tsv: FORMAT_TSV,
   parquet: FORMAT_NDJSON,
   cdxj: FORMAT_CDXJ,
+  warc: FORMAT_NDJSON,
   offsets: FORMAT_OFFSETS,
 };
 const CONVERSIONS: Record<Conversion, number> = {

@@ -18,9 +18,9 @@ export interface BadRecord {
 /**
  * The unit that numbers bad records. JSON may have many records on a line, or many lines per
  * record, so records are counted. In Parquet, rows are counted. A row of CSV or TSV has the number
- * of its first line.
+ * of its first line. In WARC, the records that are judged are counted, and damaged places.
  */
-export type RecordUnit = 'line' | 'record' | 'row' | 'first line';
+export type RecordUnit = 'line' | 'record' | 'row' | 'first line' | 'WARC record';
 
 /** The unit by which the bad records of a format are numbered. */
 export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
@@ -31,6 +31,7 @@ export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
   tsv: 'first line',
   parquet: 'row',
   cdxj: 'line',
+  warc: 'WARC record',
 };
 
 const DESCRIPTIONS: Partial<Record<Reason, string>> = {
@@ -50,6 +51,11 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
 /** Descriptions of faults in units other than lines and records. */
 const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
   row: { 'no-url': 'no URL in the column (--url-field)' },
+  'WARC record': {
+    'invalid-url': 'WARC-Target-URI is not an http, https or ftp URL',
+    'no-object': 'damaged',
+    'no-time': 'WARC-Date is missing or invalid',
+  },
   'first line': {
     'no-url':
       'no URL in the column (--url-field), more fields than the first row, or a quoted field without an end. Put quotes around a field that holds the delimiter. If the first row is a title, leave it out: tail -n +2 FILE | robots-filter …',
@@ -61,7 +67,7 @@ const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
 /** Describes a bad record: its place and its fault. */
 export function describeBadRecord(record: BadRecord, unit: RecordUnit): string {
   const { input, line, reason } = record;
-  const place = unit === 'first line' ? 'line' : unit;
+  const place = unit === 'first line' ? 'line' : unit === 'WARC record' ? 'record' : unit;
   const description = IN_UNIT[unit]?.[reason] ?? DESCRIPTIONS[reason] ?? reason;
   return `${input}, ${place} ${line}: ${description}`;
 }

@@ -54,6 +54,7 @@ import {
   type WantedRules,
 } from './counts.js';
 import { MOST_FIELDS } from './input/first-row.js';
+import { ARCHIVE_TIME } from './input/formats.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordPreferences } from './output/record-preferences.js';
 import {
@@ -168,9 +169,6 @@ interface Stage {
   readonly run: Run;
 }
 
-/** What `timeField` calls the time before the object of a line of CDXJ. */
-export const CDXJ_TIME = 'timestamp';
-
 /** Where the records of an input have their URL, their time and their agent. */
 type Fields = Pick<FilterSettings, 'urlField' | 'timeField' | 'agentField'>;
 
@@ -230,7 +228,7 @@ export class Filter {
     const { agents, preferences, outputFormat } = this.#settings;
     const format = writtenFormat(input.format, outputFormat);
     // The output for Parquet adds its columns itself.
-    if (preferences === undefined || format === 'parquet') {
+    if (preferences === undefined || format === 'parquet' || format === 'warc') {
       return run.filter(input, output, outputName, preamble);
     }
     const addTo = preferenceAdder(format, agents);
@@ -364,7 +362,7 @@ export class Filter {
     if (known !== undefined) return known;
     const table = this.#table;
     // The time of a line of CDXJ stands before its object.
-    const isBefore = format === 'cdxj' && timeField?.join('.') === CDXJ_TIME;
+    const isBefore = format === 'cdxj' && timeField?.join('.') === ARCHIVE_TIME;
     const settingsIn = (bank: Bank) => ({
       ...this.#querySettings(format, bank),
       urlField,
@@ -390,7 +388,10 @@ export class Filter {
       banks: divider && { banks: placed, bankOfShard: bankOfShard(table) },
       batchBytes: this.#batchBytes,
       unit,
-      onBadRecord: (record) => this.#name(record, unit),
+      // A damaged place of WARC is named by its offset, when it is found.
+      onBadRecord: (record) => {
+        if (format !== 'warc' || record.reason !== 'no-object') this.#name(record, unit);
+      },
     });
     const stage = { queries: divider === undefined ? placed : [divider, ...placed], run };
     this.#stages.set(key, stage);
@@ -522,6 +523,7 @@ const BAD_RECORD_MEMBERS = {
   json: ['record', 'input'],
   parquet: ['row', 'input'],
   cdxj: ['line', 'input'],
+  warc: ['record', 'input'],
   auto: ['line', 'record', 'row', 'input'],
 } as const satisfies Record<RecordFormat | 'auto', readonly string[]>;
 

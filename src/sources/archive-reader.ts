@@ -4,22 +4,25 @@
  */
 
 import { RobotsFilterError } from '../base/errors.js';
-import { COMPRESSIONS, compressionOf, gzip } from '../files/compression.js';
-import { startsWith } from '../files/magic.js';
 import { truncationError } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { ARC_MAGIC, describeUnsupported } from '../files/unsupported-formats.js';
 import { UnsupportedZstdError } from '../files/zstd/frames.js';
-import { type ArchiveCompression, readArchive, readRecordAt } from '../warc/archive.js';
+import {
+  type ArchiveCompression,
+  compressionOfArchive,
+  readArchive,
+  readRecordAt,
+} from '../warc/archive.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
 import { UrlFilter } from '../warc/capture-store.js';
 import type { Capture } from '../warc/captures.js';
-import { ArcFileError, type ByteSource, beginsRecord } from '../warc/records.js';
+import { ArcFileError } from '../warc/records.js';
 import type { ArchiveFile, ArchivePart } from './archives.js';
 import { isCaptureFile, readCaptureFile } from './capture-files.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
 import { close, DescriptorSource, openFile, type Skip } from './file.js';
-import { hasEnding, NO_FILE, skipEvent } from './item.js';
+import { NO_FILE, skipEvent } from './item.js';
 
 /** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
@@ -32,9 +35,6 @@ const MOST_PLACES = 1024;
 
 /** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
-
-/** Bytes of a file by which its compression is recognised. */
-const HEAD_BYTES = 16;
 
 /** A capture was found. */
 export interface CaptureEvent {
@@ -115,7 +115,7 @@ export async function readArchivePart(
     const source = new DescriptorSource(opened.descriptor);
     // Else what was lost since an earlier reading would pass for URLs that were never captured.
     if (source.length < part.length) throw truncationError(part.length);
-    compression = await compressionOfFile(source, part.displayPath);
+    compression = await compressionOfArchive(source, part.displayPath);
     if (part.offsets === undefined) {
       await readArchive(source, compression, reader);
     } else {
@@ -210,15 +210,4 @@ class ArchiveEvents implements CaptureHandler {
       this.#onEvent(warningEvent(this.#part, 'broken-response', message, { count: this.#broken }));
     }
   }
-}
-
-/** The compression of a file, by its first bytes; by its name if those are damaged. */
-async function compressionOfFile(source: ByteSource, name: string): Promise<ArchiveCompression> {
-  const head = Buffer.alloc(HEAD_BYTES);
-  const bytes = await source.read(0, head);
-  const named = COMPRESSIONS.find(({ ending }) => hasEnding(name, `.warc${ending}`));
-  const isPlain = beginsRecord(head, 0) || startsWith(head, ARC_MAGIC);
-  const compression = compressionOf(head.subarray(0, bytes)) ?? (isPlain ? undefined : named);
-  if (compression === undefined) return 'none';
-  return compression === gzip ? 'gzip' : 'zstd';
 }

@@ -1,7 +1,7 @@
 /** Reads WARC files, plain or in gzip, and finds the next record after damage. */
 
 import { constants, crc32, createInflateRaw, gunzipSync, inflateRawSync } from 'node:zlib';
-import { gzip } from '../files/compression.js';
+import { COMPRESSIONS, compressionOf, gzip } from '../files/compression.js';
 import {
   beginsMember,
   findLastMember,
@@ -15,6 +15,7 @@ import {
 } from '../files/gzip.js';
 import { startsWith } from '../files/magic.js';
 import { errorCode } from '../files/system-error.js';
+import { ARC_MAGIC } from '../files/unsupported-formats.js';
 import type { WarcHeader } from './header.js';
 import {
   type ByteSource,
@@ -30,6 +31,28 @@ const PLAIN_CHUNK = 512 * 1024;
 
 /** The compressions of a WARC file. Each record is usually a member or frame of its own. */
 export type ArchiveCompression = 'none' | 'gzip' | 'zstd';
+
+/** Bytes of a file by which its compression is recognised. */
+const HEAD_BYTES = 16;
+
+/** The compression of a file, by its first bytes; by its name if those are damaged. */
+export async function compressionOfArchive(
+  source: ByteSource,
+  name: string,
+): Promise<ArchiveCompression> {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let bytes = 0;
+  for (let read = -1; read !== 0 && bytes < HEAD_BYTES; bytes += read) {
+    // A pipe gives fewer bytes at a time.
+    read = await source.read(bytes, head.subarray(bytes));
+  }
+  const lower = name.toLowerCase();
+  const named = COMPRESSIONS.find(({ ending }) => lower.endsWith(`.warc${ending}`));
+  const isPlain = beginsRecord(head, 0) || startsWith(head, ARC_MAGIC);
+  const compression = compressionOf(head.subarray(0, bytes)) ?? (isPlain ? undefined : named);
+  if (compression === undefined) return 'none';
+  return compression === gzip ? 'gzip' : 'zstd';
+}
 
 /**
  * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
@@ -205,7 +228,8 @@ class GzipReader {
       const member = readMember(rest);
       if (member.kind === 'whole') {
         const { content: bytes, length } = member;
-        this.#splitter.push({ bytes, offset: this.#position, kind: 'member' });
+        const offset = this.#position;
+        this.#splitter.push({ bytes, offset, end: offset + length, kind: 'member' });
         this.#done += length;
         if (this.#window.length > WINDOW && this.#filled - this.#done <= WINDOW) this.#shrink();
       } else if (member.kind === 'short' && !this.#isEnd && rest.length < LONGEST_WINDOW) {
@@ -289,8 +313,10 @@ class GzipReader {
       this.#singleUntil = this.#position + end;
       return false;
     }
-    for (const { start, bytes } of contents) {
-      this.#splitter.push({ bytes, offset: this.#position + start, kind: 'member' });
+    const base = this.#position;
+    for (const { start, length, bytes } of contents) {
+      const offset = base + start;
+      this.#splitter.push({ bytes, offset, end: offset + length, kind: 'member' });
     }
     this.#done += end;
     return true;
@@ -304,10 +330,11 @@ class GzipReader {
     let checksum = 0;
     let length = 0;
     const onContent = (content: Buffer): void => {
-      if (length === 0 && beginsRecord(content, 0)) this.#splitter.restart();
+      const isFirst = length === 0;
+      if (isFirst && beginsRecord(content, 0)) this.#splitter.restart();
       checksum = crc32(content, checksum);
       length += content.length;
-      this.#splitter.push({ bytes: content, offset: start, kind: 'part' });
+      this.#splitter.push({ bytes: content, offset: start, kind: 'part', isFirst });
     };
     const settle = (): Promise<void> | undefined => this.#handler.settle();
     const pieces = this.#pieces(start + header);
@@ -318,6 +345,7 @@ class GzipReader {
     const rest = this.#rest();
     if (isWhole && rest.length >= TRAILER && isIntact(rest, 0, checksum, length)) {
       this.#done += TRAILER;
+      this.#splitter.endMember(end + TRAILER);
     } else {
       await this.#recover(start, this.#search.next(start, end, length));
     }
@@ -370,7 +398,7 @@ class GzipReader {
 }
 
 /**
- * The content of each of some members, which were inflated together, and where the member starts.
+ * The content of each of some members, which were inflated together, and where the member lies.
  * Bytes within a member may look like the beginning of another, and then the lengths at the ends of
  * the members (ISIZE) are more than the content. `undefined` if this is so, or if a member is
  * empty: four zeros before such bytes would look like an empty member.
@@ -378,16 +406,17 @@ class GzipReader {
 function contentsOf(
   members: Buffer,
   content: Buffer,
-): { readonly start: number; readonly bytes: Buffer }[] | undefined {
-  const contents: { start: number; bytes: Buffer }[] = [];
+): { readonly start: number; readonly length: number; readonly bytes: Buffer }[] | undefined {
+  const contents: { start: number; length: number; bytes: Buffer }[] = [];
   let contentStart = 0;
   for (let start = 0; start < members.length; ) {
     const next = findMember(members, start + 1);
     const end = next < 0 ? members.length : next;
-    const length = end < 4 ? 0 : members.readUInt32LE(end - 4);
-    if (length === 0) return undefined;
-    contents.push({ start, bytes: content.subarray(contentStart, contentStart + length) });
-    contentStart += length;
+    const inflated = end < 4 ? 0 : members.readUInt32LE(end - 4);
+    if (inflated === 0) return undefined;
+    const bytes = content.subarray(contentStart, contentStart + inflated);
+    contents.push({ start, length: end - start, bytes });
+    contentStart += inflated;
     start = end;
   }
   return contentStart === content.length ? contents : undefined;

@@ -14,7 +14,7 @@ import {
 import { isDigit } from '../base/characters.js';
 import { parseUrl } from '../http/url.js';
 import { withoutFinalDot } from '../protocol/authority.js';
-import type { WarcHeader } from './header.js';
+import { CAPTURE_TYPES, type WarcHeader } from './header.js';
 
 /** A capture of a robots.txt, or of where a redirect from one leads. */
 export interface Capture {
@@ -119,9 +119,6 @@ export function canonicalUrl(url: URL): CaptureUrl | undefined {
   return { href, isRobots };
 }
 
-/** The types of records that hold captures (ISO 28500:2017 section 6). */
-const CAPTURE_TYPES: ReadonlySet<string> = new Set(['response', 'resource', 'revisit']);
-
 /** Schemes of other URIs that crawlers write, also with an HTTP response as the block. */
 const OTHER_SCHEMES: ReadonlySet<string> = new Set(
   'about blob data dns file filesystem gemini gopher javascript urn whois ws wss'.split(' '),
@@ -155,7 +152,7 @@ export function targetDamage(header: WarcHeader, url: CaptureUrl | undefined): s
 }
 
 /** Whether a text has a control character, such as the rest of a damaged line end. */
-function hasControl(text: string): boolean {
+export function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit < SPACE || unit === DELETE) return true;

@@ -19,6 +19,8 @@ export interface WarcHeader {
   readonly uri: string;
   /** WARC-Date in milliseconds since 1970, with a fraction; NaN if it is missing or invalid. */
   readonly date: number;
+  /** WARC-Date as it is written; empty if it is missing. */
+  readonly dateText: string;
   /** Content-Type of the block, in lower case. */
   readonly contentType: string;
   /** Content-Length: the bytes of the block. */
@@ -42,6 +44,14 @@ const OTHER_TYPES: ReadonlySet<string> = new Set([
   'conversion',
   'continuation',
 ]);
+
+/** The types of records that hold captures (section 6). */
+export const CAPTURE_TYPES: ReadonlySet<string> = new Set(['response', 'resource', 'revisit']);
+
+/** Whether a type is one of ISO 28500. */
+export function isKnownType(type: string): boolean {
+  return CAPTURE_TYPES.has(type) || OTHER_TYPES.has(type);
+}
 
 /** Names of the fields that are read, and their indices among what a header holds. */
 const NAMES = [
@@ -76,18 +86,20 @@ const ends = new Int32Array(NAMES.length);
 
 /**
  * Parses the header of a record; `undefined` without a usable type or Content-Length. Of a record
- * that holds no capture, only these two are read.
+ * that holds no capture, only these two are read, unless all types are wanted.
  */
-export function parseWarcHeader(bytes: Buffer): WarcHeader | undefined {
-  findValues(bytes);
+export function parseWarcHeader(bytes: Buffer, ofAllTypes = false): WarcHeader | undefined {
+  findValues(bytes, ofAllTypes);
   const length = lengthOf(fieldText(bytes, 'content-length'));
   const type = fieldText(bytes, 'warc-type').toLowerCase();
   if (length === undefined || type === '') return undefined;
-  if (OTHER_TYPES.has(type)) return noCapture(type, length);
+  if (!ofAllTypes && OTHER_TYPES.has(type)) return noCapture(type, length);
+  const dateText = fieldText(bytes, 'warc-date');
   return {
     type,
     uri: withoutBrackets(fieldText(bytes, 'warc-target-uri')),
-    date: parseWarcDate(fieldText(bytes, 'warc-date')),
+    date: parseWarcDate(dateText),
+    dateText,
     contentType: fieldText(bytes, 'content-type').toLowerCase(),
     length,
     truncated: fieldText(bytes, 'warc-truncated').toLowerCase(),
@@ -105,6 +117,7 @@ function noCapture(type: string, length: number): WarcHeader {
     type,
     uri: '',
     date: Number.NaN,
+    dateText: '',
     contentType: '',
     length,
     truncated: '',
@@ -118,9 +131,9 @@ function noCapture(type: string, length: number): WarcHeader {
 
 /**
  * Finds the values of all fields that are read. Of a field that comes twice, the first counts. The
- * search ends early when it is clear that the record holds no capture.
+ * search ends early when it is clear that the record holds no capture, unless all types are wanted.
  */
-function findValues(bytes: Buffer): void {
+function findValues(bytes: Buffer, ofAllTypes: boolean): void {
   starts.fill(-1);
   let start = endOfLine(bytes, 0);
   while (start < bytes.length) {
@@ -134,7 +147,8 @@ function findValues(bytes: Buffer): void {
       if (starts[index] !== -1 || !isName(bytes, start, NAMES[index] as string)) continue;
       starts[index] = colon + 1;
       ends[index] = end;
-      if (starts[TYPE] !== -1 && starts[LENGTH] !== -1 && index <= LENGTH && isOther(bytes)) return;
+      if (ofAllTypes || index > LENGTH) continue;
+      if (starts[TYPE] !== -1 && starts[LENGTH] !== -1 && isOther(bytes)) return;
     }
     start = end;
   }

@@ -12,12 +12,21 @@ export interface WarcRecord {
   readonly header: WarcHeader;
   /** Offset of the record in the file, in bytes. */
   readonly offset: number;
+  /**
+   * Offset after the record, or after its gzip member or zstd frame. `undefined` if the record
+   * shares its member or frame with others, or if these are damaged.
+   */
+  readonly end: number | undefined;
+  /** Whether the data after the block was damaged, so that a checksum did not tell about it. */
+  readonly isDoubtful: boolean;
   /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
   readonly block: Buffer;
 }
 
 /** What becomes of records. */
 export interface RecordHandler {
+  /** Whether headers are read whole, also of types that hold no captures. Default false. */
+  readonly ofAllTypes?: boolean;
   /**
    * The number of bytes of the block that are wanted; 0 if the record is not.
    *
@@ -88,6 +97,10 @@ interface Piece {
   readonly bytes: Buffer;
   /** The offset of the first byte, or of the gzip member or zstd frame. */
   readonly offset: number;
+  /** The offset after a gzip member or zstd frame. Of one in parts, `endMember` tells. */
+  readonly end?: number;
+  /** Whether a part is the first one of its member or frame. */
+  readonly isFirst?: boolean;
   /**
    * - `plain`: bytes of the file itself, any of which can be read again.
    * - `member`: all bytes of a gzip member or zstd frame, which usually is one record.
@@ -109,8 +122,12 @@ interface OpenRecord {
    * searched for records: a body could hold a text that looks like a record of another host.
    */
   readonly ownsMember: boolean;
+  /** Whether the record begins a gzip member or zstd frame, in parts or not. */
+  readonly beginsMember: boolean;
+  /** The offset after the member or frame with which the record ends. */
+  memberEnd: number | undefined;
   /** What follows the block, as `#lineEnds` has it. */
-  readonly end: number;
+  readonly lineEnds: number;
   readonly isWanted: boolean;
   /** Number of bytes of the block that are wanted. */
   readonly wanted: number;
@@ -149,6 +166,8 @@ export class RecordSplitter {
   #carryOffset = 0;
   /** Whether the carry begins a line. */
   #isCarryLine = true;
+  /** Whether the carry begins a gzip member or zstd frame. */
+  #isCarryFirst = false;
   #rewinds = 0;
   /** The first line ends after the open record's block, up to four bytes as one number. */
   #lineEnds = 0;
@@ -182,9 +201,20 @@ export class RecordSplitter {
       const offset = kind === 'plain' ? this.#carryOffset : piece.offset;
       this.#split({ bytes: joined, offset, kind }, carry.length);
     }
-    if (kind === 'member' && this.#state === 'between' && this.#carry.length === 0) this.#finish();
+    if (piece.end !== undefined) this.endMember(piece.end);
     this.#keepBlock();
     return this.#next;
+  }
+
+  /**
+   * Notes that a gzip member or zstd frame has come whole, and is intact.
+   *
+   * @param end the offset after it
+   */
+  endMember(end: number): void {
+    if (this.#state !== 'between' || this.#carry.length > 0) return;
+    if (this.#open?.beginsMember === true) this.#open.memberEnd = end;
+    this.#finish();
   }
 
   /** Ends the record before, because the next bytes do not belong to it. Also ends the file. */
@@ -207,7 +237,7 @@ export class RecordSplitter {
    */
   interrupt(offset: number): void {
     const open = this.#open;
-    if (open !== undefined && open.left === 0 && this.#hasEnd(open)) this.#finish();
+    if (open !== undefined && open.left === 0 && this.#hasEnd(open)) this.#finish(true);
     if (this.#open?.offset === offset) this.#open = undefined;
     if (this.#open !== undefined) this.#discard(this.#open, 'the record is cut short');
     if (this.#carryOffset === offset) this.#carry = Buffer.alloc(0);
@@ -253,8 +283,11 @@ export class RecordSplitter {
           at += next;
           continue;
         }
-        const ownsMember = kind === 'member' && at === 0 && carried === 0;
-        at = this.#begin(piece, header, end, { place, ownsMember });
+        const isStart = at === 0 && carried === 0;
+        const ownsMember = kind === 'member' && isStart;
+        const beginsMember =
+          ownsMember || (isStart ? piece.isFirst === true : at === 0 && this.#isCarryFirst);
+        at = this.#begin(piece, header, end, { place, ownsMember, beginsMember });
       } else if (bytes.length - at < LONGEST_HEADER) {
         this.#carryFrom(piece, at, carried);
         return;
@@ -272,9 +305,15 @@ export class RecordSplitter {
     { bytes, offset, kind }: Piece,
     headerBytes: Buffer,
     end: number,
-    { place, ownsMember }: { readonly place: number; readonly ownsMember: boolean },
+    {
+      place,
+      ownsMember,
+      beginsMember,
+    }: Pick<OpenRecord, 'ownsMember' | 'beginsMember'> & {
+      readonly place: number;
+    },
   ): number {
-    const header = parseWarcHeader(headerBytes);
+    const header = parseWarcHeader(headerBytes, this.#handler.ofAllTypes);
     if (header === undefined) {
       this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
       this.#state = 'lost';
@@ -297,7 +336,9 @@ export class RecordSplitter {
       blockOffset,
       blockStart: end,
       ownsMember,
-      end: bytes[end - 2] === CR ? TWO_CR_LF : TWO_LF,
+      beginsMember,
+      memberEnd: undefined,
+      lineEnds: bytes[end - 2] === CR ? TWO_CR_LF : TWO_LF,
       isWanted,
       wanted,
       block,
@@ -325,10 +366,11 @@ export class RecordSplitter {
     return at + taken;
   }
 
-  /** Skips the rest of a plain block that is not wanted. */
+  /** Skips the rest of a plain block that is not wanted. A pipe may end within it. */
   #afterFill(open: OpenRecord): void {
-    if (open.left > 0 && open.blockOffset !== undefined && open.filled === open.wanted) {
-      this.#next = open.blockOffset + open.header.length;
+    const canSkip = open.blockOffset !== undefined && this.#fileLength < Number.POSITIVE_INFINITY;
+    if (open.left > 0 && canSkip && open.filled === open.wanted) {
+      this.#next = (open.blockOffset ?? 0) + open.header.length;
       open.left = 0;
     }
     this.#state = open.left > 0 ? 'within' : 'between';
@@ -347,10 +389,10 @@ export class RecordSplitter {
    * Whether the two line ends that belong to the open record follow its block, so that its length
    * is right. A block that was cut may run on to a blank line of the next record.
    */
-  #hasEnd({ end, block, filled }: OpenRecord): boolean {
+  #hasEnd({ lineEnds, block, filled }: OpenRecord): boolean {
     const ends = this.#lineEnds;
     const isLf = ends === TWO_LF || ends >>> 8 === TWO_LF || ends >>> 16 === TWO_LF;
-    if (ends !== TWO_CR_LF && !(end === TWO_LF && isLf)) return false;
+    if (ends !== TWO_CR_LF && !(lineEnds === TWO_LF && isLf)) return false;
     return findRecord(block.subarray(0, filled), 0, true) < 0;
   }
 
@@ -377,20 +419,35 @@ export class RecordSplitter {
     this.#handler.damage(open.offset, reason, open.isWanted);
   }
 
-  /** Passes on the record before, because another record, or the end, follows it. */
-  #finish(): void {
+  /**
+   * Passes on the record before, because another record, or the end, follows it.
+   *
+   * @param isDoubtful whether damaged compressed data follows it
+   */
+  #finish(isDoubtful = false): void {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
+    if (!open.isWanted) return;
     const { header, offset, block, filled } = open;
-    if (open.isWanted) this.#handler.take({ header, offset, block: block.subarray(0, filled) });
+    const end = this.#endOf(open);
+    this.#handler.take({ header, offset, end, isDoubtful, block: block.subarray(0, filled) });
+  }
+
+  /** The offset after a record, with the two line ends that belong to it. */
+  #endOf({ header, blockOffset, memberEnd, lineEnds }: OpenRecord): number | undefined {
+    if (blockOffset === undefined) return memberEnd;
+    let found = 0;
+    for (let ends = this.#lineEnds; ends > 0; ends = Math.floor(ends / 256)) found++;
+    return blockOffset + header.length + Math.min(found, lineEnds === TWO_LF ? 2 : 4);
   }
 
   /** Keeps the rest of a piece until the next piece comes. */
-  #carryFrom({ bytes, offset, kind }: Piece, at: number, carried: number): void {
+  #carryFrom({ bytes, offset, kind, isFirst }: Piece, at: number, carried: number): void {
     const before = bytes[at - 1];
     const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
     this.#isCarryLine = isLine;
+    this.#isCarryFirst = at === 0 && (carried > 0 ? this.#isCarryFirst : isFirst === true);
     this.#carry = Buffer.from(bytes.subarray(at));
     if (kind === 'plain') this.#carryOffset = offset + at;
     else if (at >= carried) this.#carryOffset = offset;

@@ -7,6 +7,9 @@ import { BlockDecoder } from '../files/zstd/decoder.js';
 import { DictionaryDecoder } from '../files/zstd/dictionary-decoder.js';
 import {
   beginsFrame,
+  beginsWithDictionary,
+  DICTIONARY_HEAD_BYTES,
+  DICTIONARY_MAGIC,
   FrameScanner,
   LONGEST_HEADER_BYTES,
   LONGEST_UNIT_BYTES,
@@ -64,7 +67,9 @@ export class ZstdReader {
   /** Whether the beginning of the frame at hand was passed on. */
   #isLong = false;
   /** The frame before, held until the next one proves where it ended. */
-  #ended: { readonly offset: number; readonly hasChecksum: boolean } | undefined;
+  #ended:
+    | { readonly offset: number; readonly end: number; readonly hasChecksum: boolean }
+    | undefined;
   /** Bytes that came out of the decoder since a search. */
   #output = 0;
   readonly #damage = new DamageSearch();
@@ -132,7 +137,9 @@ export class ZstdReader {
           isLastChecked = scanner.isBetween && scanner.hasChecksum;
           this.#hold(decoder.decode(unit, scanner.isBetween), frame);
           decoding = undefined;
-          if (scanner.isBetween) this.#endFrame(frame, scanner.hasChecksum);
+          if (scanner.isBetween) {
+            this.#endFrame(frame, start + scanner.position, scanner.hasChecksum);
+          }
           const pending = this.#handler.settle();
           if (pending !== undefined) await pending;
           if (this.#handler.isDone === true) return -1;
@@ -161,19 +168,22 @@ export class ZstdReader {
     if (this.#isLong || this.#heldBytes > LONGEST_HELD) this.#pushPart(frame);
   }
 
-  #endFrame(offset: number, hasChecksum: boolean): void {
+  #endFrame(offset: number, end: number, hasChecksum: boolean): void {
     this.#admit();
-    if (this.#isLong) this.#pushPart(offset);
-    else this.#ended = { offset, hasChecksum };
+    if (this.#isLong) {
+      this.#pushPart(offset);
+      this.#splitter.endMember(end);
+    } else this.#ended = { offset, end, hasChecksum };
     this.#isLong = false;
   }
 
   /** Passes on the frame before. */
   #pushFrame(): void {
     if (this.#ended === undefined) return;
-    const { offset } = this.#ended;
+    const { offset, end } = this.#ended;
     this.#ended = undefined;
-    if (this.#heldBytes > 0) this.#splitter.push({ bytes: this.#taken(), offset, kind: 'member' });
+    if (this.#heldBytes === 0) return;
+    this.#splitter.push({ bytes: this.#taken(), offset, end, kind: 'member' });
   }
 
   /**
@@ -197,9 +207,10 @@ export class ZstdReader {
     if (this.#heldBytes === 0) return;
     this.#admit();
     const bytes = this.#taken();
-    if (!this.#isLong && beginsRecord(bytes, 0)) this.#splitter.restart();
+    const isFirst = !this.#isLong;
+    if (isFirst && beginsRecord(bytes, 0)) this.#splitter.restart();
     this.#isLong = true;
-    this.#splitter.push({ bytes, offset, kind: 'part' });
+    this.#splitter.push({ bytes, offset, kind: 'part', isFirst });
   }
 
   #taken(): Buffer {
@@ -309,12 +320,6 @@ function endsRecord(bytes: Buffer = Buffer.alloc(0)): boolean {
  * frames need (IIPC, "Zstandard Compression for WARC Files"). The dictionary may be a zstd frame.
  */
 
-/** Magic bytes of the skippable frame. */
-const FRAME_MAGIC: readonly number[] = [0x5d, 0x2a, 0x4d, 0x18];
-
-/** Magic bytes of a dictionary (RFC 8878 section 5), which its number follows. */
-const DICTIONARY_MAGIC: readonly number[] = [0x37, 0xa4, 0x30, 0xec];
-
 /** Bytes before the dictionary: the magic bytes, and the length. */
 const FRAME_HEADER_BYTES = 8;
 
@@ -324,6 +329,8 @@ const LONGEST_DICTIONARY = 16 * 1024 * 1024;
 /** A dictionary that a file begins with. */
 interface ZstdDictionary {
   readonly bytes: Uint8Array;
+  /** Bytes of the file up to the end of its frame. */
+  readonly end: number;
   /** The number by which frames name it; 0 if it has none. */
   readonly id: number;
 }
@@ -333,12 +340,11 @@ interface ZstdDictionary {
  *
  * @throws UnsupportedZstdError if the dictionary is too long, damaged or cut short
  */
-async function readDictionary(source: ByteSource): Promise<ZstdDictionary | undefined> {
-  const head = await readFully(source, 0, FRAME_HEADER_BYTES + DICTIONARY_MAGIC.length);
-  if (!startsWith(head, FRAME_MAGIC)) return undefined;
+export async function readDictionary(source: ByteSource): Promise<ZstdDictionary | undefined> {
+  const head = await readFully(source, 0, DICTIONARY_HEAD_BYTES);
+  if (beginsWithDictionary(head) !== true) return undefined;
   const isCompressed = startsWith(head, ZSTD_MAGIC, FRAME_HEADER_BYTES);
-  if (!isCompressed && !startsWith(head, DICTIONARY_MAGIC, FRAME_HEADER_BYTES)) return undefined;
-  const length = head.readUInt32LE(FRAME_MAGIC.length);
+  const length = head.readUInt32LE(4);
   if (length > LONGEST_DICTIONARY) {
     throw new UnsupportedZstdError('its dictionary is longer than 16 MiB');
   }
@@ -347,7 +353,7 @@ async function readDictionary(source: ByteSource): Promise<ZstdDictionary | unde
   const bytes = isCompressed ? await decoded(stored) : stored;
   const isNumbered = startsWith(bytes, DICTIONARY_MAGIC) && bytes.length >= FRAME_HEADER_BYTES;
   const id = isNumbered ? Buffer.from(bytes.subarray(0, 8)).readUInt32LE(4) : 0;
-  return { bytes, id };
+  return { bytes, end: FRAME_HEADER_BYTES + length, id };
 }
 
 async function decoded(stored: Buffer): Promise<Uint8Array> {

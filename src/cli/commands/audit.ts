@@ -48,7 +48,7 @@ import {
 } from './arguments.js';
 import { compileWithRecords, openWithRecords, singleWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
-import { checkReportFile, filesToKeep, refuseParquetOnTerminal, writeReport } from './outputs.js';
+import { checkReportFile, filesToKeep, refuseOnTerminal, writeReport } from './outputs.js';
 import {
   agentWords,
   checkProfile,
@@ -101,7 +101,7 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
     checkRobotsSource([], options, NO_TIME);
     if (path === undefined) await checkTime(robotsDir, options, 'Leave --as-of out');
   } else checkSingle(single, paths, options);
-  if (format === 'parquet') refuseParquetOnTerminal('> audit.parquet');
+  if (format === 'parquet') refuseOnTerminal('Parquet', '> audit.parquet');
   if (report !== undefined) {
     checkReportFile(report, filesToKeep(options), [options.hosts, options.urls, single]);
     if (format === undefined && options.only !== undefined) {

@@ -38,6 +38,7 @@ import {
   checkUrlFieldOf,
   columnOption,
   inputPaths,
+  noteDamage,
   noteDoubt,
   noteTerminalInput,
 } from './inputs.js';
@@ -381,7 +382,14 @@ async function readInput(
 ): Promise<void> {
   const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
   const column = columnOption(options);
-  const input = await openInput(path, { format, maxRecordBytes, header, column, urlField });
+  const input = await openInput(path, {
+    format,
+    maxRecordBytes,
+    header,
+    column,
+    urlField,
+    onDamage: (place) => noteDamage(path, place, diagnostics),
+  });
   try {
     noteDoubt(input, diagnostics);
     checkUrlFieldOf(input, options, inputs);

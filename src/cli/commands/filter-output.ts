@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { NOTATIONS, outcomesOf } from '../../kernel/query-settings.js';
+import type { ByteSink } from '../../parquet/chunk-writer.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
@@ -14,9 +15,9 @@ import {
   openDisplay,
   openOutput,
 } from '../../pipeline/output/output.js';
-import type { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
+import type { ArchiveCompression } from '../../warc/archive.js';
 import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, verdictLayout } from '../text.js';
 import {
@@ -24,7 +25,7 @@ import {
   outputFile,
   outputFormat,
   outputMode,
-  refuseParquetOnTerminal,
+  refuseOnTerminal,
 } from './outputs.js';
 
 /** Columns of text that `--explain` adds for each agent: REASON, LINE, RULE, AGENT and SOURCE. */
@@ -32,15 +33,15 @@ const EXPLANATION_COLUMNS = 5;
 
 /** Where the filter's records go. The calls come in the order of the methods. */
 export interface RecordOutput {
-  /** Whether the main thread writes Parquet. */
-  readonly isParquet: boolean;
+  /** Whether the main thread writes the records, as it does Parquet and WARC. */
+  readonly isAssembled: boolean;
   /** The descriptor that the records go to; undefined if they go to files. */
   readonly descriptor: number | undefined;
   /** The name in messages. */
   readonly name: string;
   /** Whether all records come out when the run is complete, or none. */
   readonly isReplacement: boolean;
-  /** Number of rows of Parquet written; undefined for another format. */
+  /** Number of rows of Parquet, or records of WARC, that were written; undefined for lines. */
   readonly rows: number | undefined;
   /**
    * Creates what can be created before the table is read.
@@ -87,21 +88,23 @@ export class SingleOutput implements RecordOutput {
   #file: RecordFile | undefined;
   #nowhere: number | undefined;
   /** Takes the records in place of the target. */
-  #parquet: ParquetOutput | undefined;
+  #assembled: AssembledOutput | undefined;
   #sink: OutputSink | undefined;
   /** The layout of text for people. */
   #layout: LineLayout | undefined;
 
-  /** @throws RobotsFilterError `usage` for Parquet on a terminal */
+  /** @throws RobotsFilterError `usage` for Parquet or WARC on a terminal */
   constructor(options: FilterOptions) {
     this.#options = options;
     this.#path = outputFile(options);
     this.#format = outputFormat(options);
-    if (this.isParquet && this.#path === undefined) refuseParquetOnTerminal('-o FILE.parquet');
+    if (this.#path !== undefined) return;
+    if (this.#format === 'parquet') refuseOnTerminal('Parquet', '-o FILE.parquet');
+    if (this.#format === 'warc') refuseOnTerminal('WARC', '-o FILE.warc.gz');
   }
 
-  get isParquet(): boolean {
-    return this.#format === 'parquet';
+  get isAssembled(): boolean {
+    return isAssembledFormat(this.#format);
   }
 
   get descriptor(): number | undefined {
@@ -117,29 +120,33 @@ export class SingleOutput implements RecordOutput {
   }
 
   get rows(): number | undefined {
-    return this.#parquet?.rows;
+    return this.#assembled?.rows;
   }
 
   async open(isWanted: boolean): Promise<void> {
     if (!isWanted) this.#nowhere = openSync(devNull, 'w');
-    if (this.#path !== undefined) this.#file = await RecordFile.create(this.#path);
+    if (this.#path !== undefined) this.#file = await RecordFile.create(this.#path, this.#format);
   }
 
   async prepare(settings: FilterSettings): Promise<void> {
     if (settings.addedShards === undefined) this.#layout = this.#layoutFor(settings);
-    if (!this.isParquet) return;
-    const { ParquetOutput } = await import('../../pipeline/output/parquet-output.js');
+    const format = this.#format;
+    if (!isAssembledFormat(format)) return;
     if (this.#file === undefined) {
       this.#sink = new OutputSink(openOutput(STANDARD_OUTPUT_DESCRIPTOR, this.name));
     }
     const target = this.#file?.file ?? this.#sink;
-    if (target !== undefined) this.#parquet = new ParquetOutput(target, settings);
+    if (target === undefined) return;
+    this.#assembled = await assembledOutput(
+      format,
+      target,
+      settings,
+      compressionOfName(this.#path),
+    );
   }
 
   async targetFor(input: OpenInput): Promise<OutputTarget> {
-    if (this.#parquet !== undefined) {
-      return this.#parquet.streamFor(input.name, parquetOf(input));
-    }
+    if (this.#assembled !== undefined) return this.#assembled.streamFor(input);
     const layout = this.#layout;
     if (layout !== undefined && NOTATIONS[writtenFormat(input.format, this.#format)] === 'text') {
       return () => openDisplay(STANDARD_OUTPUT_DESCRIPTOR, this.name, layout);
@@ -147,15 +154,17 @@ export class SingleOutput implements RecordOutput {
     return this.#nowhere ?? this.#file?.target ?? STANDARD_OUTPUT_DESCRIPTOR;
   }
 
-  async endInput(): Promise<void> {}
+  async endInput(): Promise<void> {
+    await this.#assembled?.endInput();
+  }
 
   async endRecords(): Promise<void> {
-    await this.#parquet?.finish();
+    await this.#assembled?.finish();
   }
 
   isReaderGone(error: unknown): boolean {
-    // Parquet has bytes outside the records.
-    return this.#parquet !== undefined && isClosed(error);
+    // Parquet has bytes outside the records, and those of WARC are copied one by one.
+    return this.#assembled !== undefined && isClosed(error);
   }
 
   async commit(end: RunEnd): Promise<void> {
@@ -181,9 +190,63 @@ export class SingleOutput implements RecordOutput {
   }
 }
 
-/** The file of an input that is Parquet; undefined for any other. */
-export function parquetOf(input: OpenInput) {
-  return input.kind === 'stream' ? input.parquet : undefined;
+/** An output that the main thread makes of what the kernel writes about the records. */
+export interface AssembledOutput {
+  /** Rows of Parquet, or records of WARC, that were written so far. */
+  readonly rows: number;
+  /**
+   * A stream for what the kernel writes about the records of an input.
+   *
+   * @throws RobotsFilterError `input` if they do not fit the inputs before
+   */
+  streamFor(input: OpenInput): Promise<Writable>;
+  /** Writes what follows the records of an input. */
+  endInput(): Promise<void>;
+  /** Writes what follows the records of the last input. */
+  finish(): Promise<void>;
+}
+
+type AssembledFormat = 'parquet' | 'warc';
+
+/** Whether the main thread makes an output of this format. */
+export function isAssembledFormat(format: string | undefined): format is AssembledFormat {
+  return format === 'parquet' || format === 'warc';
+}
+
+/**
+ * Makes an output that the main thread writes.
+ *
+ * @param compression what the name of a WARC output asks for; undefined for that of the input
+ */
+export async function assembledOutput(
+  format: AssembledFormat,
+  target: ByteSink,
+  settings: FilterSettings,
+  compression?: ArchiveCompression,
+): Promise<AssembledOutput> {
+  if (format === 'warc') {
+    const { WarcOutput } = await import('../../pipeline/output/warc-output.js');
+    return new WarcOutput(target, settings, compression);
+  }
+  const { ParquetOutput } = await import('../../pipeline/output/parquet-output.js');
+  const parquet = new ParquetOutput(target, settings);
+  return {
+    get rows() {
+      return parquet.rows;
+    },
+    streamFor: (input) =>
+      parquet.streamFor(input.name, input.kind === 'stream' ? input.parquet : undefined),
+    endInput: async () => {},
+    finish: () => parquet.finish(),
+  };
+}
+
+/** The compression that the name of a WARC output asks for. */
+function compressionOfName(path: string | undefined): ArchiveCompression | undefined {
+  const name = path?.toLowerCase() ?? '';
+  if (name.endsWith('.gz')) return 'gzip';
+  if (name.endsWith('.zst')) return 'zstd';
+  return name.endsWith('.warc') ? 'none' : undefined;
 }
 
 /** A file of records, compressed or not, that is replaced when it is complete, or not at all. */
@@ -197,9 +260,10 @@ export class RecordFile {
   }
 
   /** @throws RobotsFilterError `output` */
-  static async create(path: string): Promise<RecordFile> {
+  static async create(path: string, format: string | undefined): Promise<RecordFile> {
     const { ReplacementFile } = await import('../../files/replacement.js');
-    const compressor = await outputCompressor(path);
+    // Records of WARC are copied with the compression that they have.
+    const compressor = format === 'warc' ? undefined : await outputCompressor(path);
     const file = await ReplacementFile.create(path);
     return new RecordFile(file, compressor?.(file));
   }

@@ -31,8 +31,14 @@ import {
 } from '../report/statistics.js';
 import { formatCount, formatNumber } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
-import { checkUrlFieldOf, type FilterInputs, noteDoubt, openOptions } from './inputs.js';
-import { outputMode, reportText, robotsSources } from './outputs.js';
+import {
+  checkUrlFieldOf,
+  type FilterInputs,
+  noteDamage,
+  noteDoubt,
+  openOptions,
+} from './inputs.js';
+import { copiesRecords, outputMode, reportText, robotsSources } from './outputs.js';
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
@@ -112,7 +118,7 @@ export class FilterRun {
   async #filterAll(): Promise<RunEnd> {
     const { filter, options, inputs, output, interruption, diagnostics } = this.#parts;
     const { paths } = inputs;
-    const how = openOptions(options);
+    const how = { ...openOptions(options), copies: copiesRecords(options) };
     const interrupted = new Promise<undefined>((resolve) => {
       interruption.signal.addEventListener('abort', () => {
         filter.cancel();
@@ -122,7 +128,11 @@ export class FilterRun {
     for (const [index, path] of paths.entries()) {
       // A silent pipe must not delay an interrupt.
       const open = await Promise.race([
-        openInput(path, { ...how, taken: inputs.startOf(index) }),
+        openInput(path, {
+          ...how,
+          taken: inputs.startOf(index),
+          onDamage: (place) => noteDamage(path, place, diagnostics),
+        }),
         interrupted,
       ]);
       if (open === undefined) return 'cancelled';

@@ -224,9 +224,10 @@ export function checkShardUsage(
       `shard needs the number of shards. Type: robots-filter shard --of ${isNumber ? first : 64} ${named}`,
     );
   }
-  if (outputFormat(options) === 'parquet') {
+  const written = outputFormat(options);
+  if (written === 'parquet' || written === 'warc') {
     throw usageError(
-      `shard does not write Parquet. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
+      `shard does not write ${written === 'warc' ? 'WARC' : 'Parquet'}. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
     );
   }
   if (outputDirectory(options) !== undefined) {

@@ -194,8 +194,8 @@ async function startExecutor(
     return new MainThread();
   }
   const { Pool } = await import('../../workers/pool.js');
-  // Run describes who reads and writes in each case. The main thread writes Parquet.
-  const isNonBlocking = survey.isOutputNonBlocking && !output.isParquet;
+  // Run describes who reads and writes in each case. The main thread writes Parquet and WARC.
+  const isNonBlocking = survey.isOutputNonBlocking && !output.isAssembled;
   if (bytes !== undefined && isNonBlocking) return new Pool({ threads, joins: true });
   const reader = survey.hasPipe && bytes === undefined && (threads === 1 || !isNonBlocking);
   return new Pool({ threads, reader });

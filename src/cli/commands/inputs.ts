@@ -6,13 +6,20 @@ import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { COMPRESSIONS } from '../../files/compression.js';
-import { exactStatus, findExactStatus, isSameFile, STANDARD_INPUT } from '../../files/openings.js';
+import {
+  exactStatus,
+  findExactStatus,
+  inputName,
+  isSameFile,
+  STANDARD_INPUT,
+} from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
 import { isPartition } from '../../parquet/partitions.js';
 import type { KeptInput } from '../../pipeline/asked-shards.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
 import { type OpenInput, type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
 import {
+  type DamagedPlace,
   type InputStart,
   openRawPath,
   takePipeStart,
@@ -22,6 +29,7 @@ import { isNonBlocking } from '../../pipeline/output/output.js';
 import type { Manifest } from '../../table/manifest.js';
 import { COMMAND_NAMES, type Diagnostics, usageError } from '../console.js';
 import type { FilterOptions, InputOptions } from '../options.js';
+import { formatCount } from '../text.js';
 
 /** The kinds of the inputs and the output. */
 interface InputSurvey {
@@ -91,6 +99,16 @@ export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnos
 /** Warns that the lines of an input may be rows, although they are read as URLs. */
 export function noteDoubt({ name, doubt }: OpenInput, diagnostics: Diagnostics): void {
   if (doubt !== undefined) diagnostics.note(`warning: ${name}: ${doubt}`);
+}
+
+/** Warns of a damaged place of a WARC file, for which there is an invalid record. */
+export function noteDamage(path: string, place: DamagedPlace, diagnostics: Diagnostics): void {
+  const name = inputName(path);
+  diagnostics.note(
+    'further' in place
+      ? `warning: ${name}: ${formatCount(place.further, 'further damaged place')}`
+      : `warning: ${name}:${place.offset}: Damaged: ${place.reason}; an invalid record stands for it.`,
+  );
 }
 
 function isCompressedName(path: string): boolean {
@@ -386,20 +404,22 @@ export function columnOption(options: UrlFieldOptions): string | undefined {
 }
 
 /**
- * Refuses --url-field with --input text, which has no members.
+ * Refuses --url-field with --input text and warc, which have no members.
  *
  * @throws RobotsFilterError `usage`
  */
 export function checkUrlField(options: UrlFieldOptions): void {
-  if (options.input !== 'text' || !isGiven(options)) return;
+  if (!isGiven(options)) return;
+  if (options.input === 'warc') throw noUrlField('--input warc');
+  if (options.input !== 'text') return;
   throw usageError(
     '--url-field has no effect on text: each line is a URL. Leave it out, or use --input ndjson instead of --input text',
   );
 }
 
 /**
- * Refuses --url-field, --time-field and --agent-field if the only input turned out to be text.
- * Among several inputs, others may have the member.
+ * Refuses --url-field, --time-field and --agent-field if the only input turned out to be text, or
+ * --url-field if it is WARC. Among several inputs, others may have the member.
  *
  * @throws RobotsFilterError `usage`
  */
@@ -418,9 +438,17 @@ export function checkUrlFieldOf(
       `${input.name} is text, one URL per line, which names no agents: --agent-field has no effect on it. Use --input ndjson if its lines are objects, or name the agent: --agent GPTBot`,
     );
   }
-  if (input.format !== 'text' || input.isBlank || inputs > 1 || !isGiven(options)) return;
+  if (input.isBlank || inputs > 1 || !isGiven(options)) return;
+  if (input.format === 'warc') throw noUrlField(input.name);
+  if (input.format !== 'text') return;
   throw usageError(
     `${input.name} is text, one URL per line, and --url-field has no effect on it. Leave it out, or use --input ndjson if its lines are objects`,
+  );
+}
+
+function noUrlField(what: string): RobotsFilterError {
+  return usageError(
+    `--url-field has no effect on ${what}: the URL of a WARC record is its WARC-Target-URI. Leave it out`,
   );
 }
 

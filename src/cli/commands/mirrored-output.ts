@@ -8,15 +8,26 @@ import { makeDirectory, unwritable } from '../../files/system-error.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import type { OutputTarget } from '../../pipeline/output/output.js';
-import { ParquetOutput } from '../../pipeline/output/parquet-output.js';
 import { writtenFormat } from '../../pipeline/output/rows.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import { type Diagnostics, usageError } from '../console.js';
 import type { FilterOptions } from '../options.js';
 import { formatCount } from '../text.js';
-import { parquetOf, RecordFile, type RecordOutput } from './filter-output.js';
+import {
+  type AssembledOutput,
+  assembledOutput,
+  isAssembledFormat,
+  RecordFile,
+  type RecordOutput,
+} from './filter-output.js';
 import { isHidden, type NamedInput } from './inputs.js';
-import { filesToKeep, nameForFormat, outputFormat, refuseSourceAsOutput } from './outputs.js';
+import {
+  filesToKeep,
+  nameForFormat,
+  outputFormat,
+  refuseSourceAsOutput,
+  refuseVerdictsInWarc,
+} from './outputs.js';
 
 /**
  * One output for each input, each replaced when it is complete, or not at all. Outputs that are
@@ -24,25 +35,23 @@ import { filesToKeep, nameForFormat, outputFormat, refuseSourceAsOutput } from '
  */
 export class MirroredOutput implements RecordOutput {
   readonly #directory: string;
+  readonly #options: FilterOptions;
   readonly #format: ReturnType<typeof outputFormat>;
   /** The path of each input's output. */
   readonly #paths: readonly string[];
   #settings: FilterSettings | undefined;
   #file: RecordFile | undefined;
-  #parquet: ParquetOutput | undefined;
+  #assembled: AssembledOutput | undefined;
   #complete = 0;
-  /** Rows of Parquet in the outputs that are complete. */
+  /** Rows of Parquet, or records of WARC, in the outputs that are complete. */
   #rows: number | undefined;
   readonly isReplacement = false;
   readonly descriptor = undefined;
 
-  private constructor(
-    directory: string,
-    format: ReturnType<typeof outputFormat>,
-    paths: readonly string[],
-  ) {
+  private constructor(directory: string, options: FilterOptions, paths: readonly string[]) {
     this.#directory = directory;
-    this.#format = format;
+    this.#options = options;
+    this.#format = outputFormat(options);
     this.#paths = paths;
   }
 
@@ -59,12 +68,14 @@ export class MirroredOutput implements RecordOutput {
   ): Promise<MirroredOutput> {
     const paths = await outputPaths(directory, inputs, options);
     noteOthers(directory, paths, diagnostics);
-    return new MirroredOutput(directory, outputFormat(options), paths);
+    return new MirroredOutput(directory, options, paths);
   }
 
-  get isParquet(): boolean {
-    if (this.#format !== 'own') return this.#format === 'parquet';
-    return this.#paths.some((path) => nameForFormat(path, 'parquet') === path);
+  get isAssembled(): boolean {
+    if (this.#format !== 'own') return isAssembledFormat(this.#format);
+    return (['parquet', 'warc'] as const).some((format) =>
+      this.#paths.some((path) => nameForFormat(path, format) === path),
+    );
   }
 
   get name(): string {
@@ -87,16 +98,19 @@ export class MirroredOutput implements RecordOutput {
     const settings = this.#settings;
     const path = this.#paths[index];
     if (settings === undefined || path === undefined) throw new Error(`no output ${index}`);
+    const format = writtenFormat(input.format, this.#format);
+    if (format === 'warc') refuseVerdictsInWarc(this.#options, path);
     createDirectory(dirname(path));
-    const file = await RecordFile.create(path);
+    const file = await RecordFile.create(path, format);
     this.#file = file;
-    if (writtenFormat(input.format, this.#format) !== 'parquet') return file.target;
-    this.#parquet = new ParquetOutput(file.file, settings);
-    return this.#parquet.streamFor(input.name, parquetOf(input));
+    if (!isAssembledFormat(format)) return file.target;
+    this.#assembled = await assembledOutput(format, file.file, settings);
+    return this.#assembled.streamFor(input);
   }
 
   async endInput(): Promise<void> {
-    await this.#parquet?.finish();
+    await this.#assembled?.endInput();
+    await this.#assembled?.finish();
     await this.#file?.commit('done');
     await this.#settle();
     this.#complete++;
@@ -124,8 +138,8 @@ export class MirroredOutput implements RecordOutput {
 
   /** Closes the current output, and counts its rows. */
   async #settle(): Promise<void> {
-    if (this.#parquet !== undefined) this.#rows = (this.#rows ?? 0) + this.#parquet.rows;
-    this.#parquet = undefined;
+    if (this.#assembled !== undefined) this.#rows = (this.#rows ?? 0) + this.#assembled.rows;
+    this.#assembled = undefined;
     await this.#file?.close();
     this.#file = undefined;
   }

@@ -31,6 +31,9 @@ const ENDINGS: readonly (readonly [string, OutputFormat])[] = [
   ['.tsv', 'tsv'],
   ['.ndjson', 'ndjson'],
   ['.jsonl', 'ndjson'],
+  ['.warc', 'warc'],
+  ['.warc.wet', 'warc'],
+  ['.warc.wat', 'warc'],
 ];
 const COMPRESSIONS = ['.gz', '.zst'];
 
@@ -65,6 +68,31 @@ export function outputFormat(options: OutputOptions): AskedFormat | undefined {
   if (format === 'verdicts' || format === 'mask-ndjson') return undefined;
   if (format !== undefined) return format;
   return outputDirectory(options) === undefined ? formatOfName(outputFile(options)) : 'own';
+}
+
+/** Whether the records of WARC inputs are copied to the output. */
+export function copiesRecords(options: OutputOptions): boolean {
+  const format = outputFormat(options);
+  return (format === 'warc' || format === 'own') && isChoice(options);
+}
+
+/** Whether some records come out, unchanged. */
+function isChoice(options: OutputOptions): boolean {
+  const mode = outputMode(options);
+  return mode === 'allowed' || mode === 'denied';
+}
+
+/**
+ * Refuses WARC as an output of verdicts.
+ *
+ * @param what names the output: `-o out.warc.gz`
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseVerdictsInWarc(options: OutputOptions, what: string): void {
+  if (isChoice(options)) return;
+  throw usageError(
+    `${what} is WARC, whose records have no verdicts. Add --allowed or --denied to copy records; for verdicts use --format ndjson`,
+  );
 }
 
 /** The format that the name of an output stands for, also before the ending of a compression. */
@@ -126,10 +154,15 @@ export function checkOutputFormat(options: FilterOptions): void {
       '--output-header is for --format verdicts. csv and tsv have a header anyway, other formats have none. Leave it out',
     );
   }
-  if (format !== undefined && format !== 'parquet' && formatOfName(output) === 'parquet') {
+  const ofName = formatOfName(output);
+  if (format !== undefined && format !== ofName && (ofName === 'parquet' || ofName === 'warc')) {
+    const what = format === 'parquet' ? 'Parquet' : format === 'warc' ? 'WARC' : 'lines';
     throw usageError(
-      `--format ${format} writes lines, but -o ${output} is Parquet. Give only one of them, or name another output`,
+      `--format ${format} writes ${what}, but -o ${output} is ${ofName === 'warc' ? 'WARC' : 'Parquet'}. Give only one of them, or name another output`,
     );
+  }
+  if (outputFormat(options) === 'warc') {
+    refuseVerdictsInWarc(options, format === 'warc' ? '--format warc' : `-o ${output}`);
   }
   if (outputFormat(options) === 'parquet' && COMPRESSIONS.some((end) => output?.endsWith(end))) {
     throw usageError(
@@ -287,14 +320,14 @@ function refusal(name: string, conflict: string): RobotsFilterError {
 }
 
 /**
- * Refuses Parquet on a terminal.
+ * Refuses Parquet or WARC on a terminal.
  *
  * @param place how standard output is written to a file
  * @throws RobotsFilterError `usage`
  */
-export function refuseParquetOnTerminal(place: string): void {
+export function refuseOnTerminal(format: 'Parquet' | 'WARC', place: string): void {
   if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return;
-  throw usageError(`Parquet is not for terminals. Write it to a file: ${place}`);
+  throw usageError(`${format} is not for terminals. Write it to a file: ${place}`);
 }
 
 /** Forms of a report, by the ending of its file. */

@@ -103,7 +103,7 @@ export const filterDefinition: CommandDefinition = {
       '--time-field <name>',
       'Judge each record for its own time, in this member or column.',
       'The robots.txt that was in force at that time counts: the newest that is not later. The table must have been compiled with --history; robots.txt files of --robots-dir need dates. Before the first one, the verdict is unknown. A record without a time is invalid.',
-      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object.',
+      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object, and in WARC it is WARC-Date.',
       '    robots-filter --table history.table --time-field fetch_time -a GPTBot crawl.parquet',
     ).argParser(fieldPathOnce),
     describedOption(
@@ -170,7 +170,7 @@ export const filterDefinition: CommandDefinition = {
       'Output',
       '--format <format>',
       'Write this format (default: that of the input).',
-      `One of ${FORMAT_CHOICES.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise.`,
+      `One of ${FORMAT_CHOICES.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise. warc copies the records of WARC files that --allowed or --denied chooses.`,
       '    robots-filter --robots-dir robots/ --allowed --format text crawl.ndjson > frontier.txt',
       '    robots-filter --robots-dir robots/ --format mask-ndjson -o allowed.gz crawl.ndjson.zst',
     ).choices(FORMAT_CHOICES),
@@ -277,12 +277,13 @@ const FORMAT_CHOICES = Object.keys({
   csv: true,
   tsv: true,
   parquet: true,
+  warc: true,
   verdicts: true,
   'mask-ndjson': true,
 } satisfies Record<NonNullable<FilterOptions['format']>, true>);
 
 const OUTPUT_FILE =
-  'A file is replaced when it is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson or .jsonl, perhaps before .gz or .zst, it says the format, unless --format does.';
+  'A file is replaced when it is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson, .jsonl or .warc, perhaps before .gz or .zst, it says the format, unless --format does.';
 
 const outputOption = (): Option =>
   describedOption(

@@ -595,6 +595,7 @@ const LINES: Readonly<Record<RecordFormat, string>> = {
   tsv: 'rows',
   cdxj: 'those of an index: key, time and JSON object',
   parquet: 'bytes of Parquet',
+  warc: 'records of WARC',
 };
 
 /** The command that makes a list of the URLs in a member of each object. */

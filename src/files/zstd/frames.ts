@@ -34,6 +34,27 @@ const RESERVED_BIT = 0x08;
 /** The longest header of a frame, in bytes (section 3.1.1.1). */
 export const LONGEST_HEADER_BYTES = 18;
 
+/** Magic bytes of the skippable frame with the dictionary of a WARC file (IIPC). */
+const DICTIONARY_FRAME_MAGIC: readonly number[] = [0x5d, 0x2a, 0x4d, 0x18];
+
+/** Magic bytes of a dictionary (RFC 8878 section 5), which its number follows. */
+export const DICTIONARY_MAGIC: readonly number[] = [0x37, 0xa4, 0x30, 0xec];
+
+/** Number of first bytes by which the dictionary of a WARC file is recognised. */
+export const DICTIONARY_HEAD_BYTES = SKIPPABLE_HEADER_BYTES + MAGIC_BYTES;
+
+/**
+ * Whether a WARC file begins with a dictionary for its frames, which may be a frame itself;
+ * `undefined` if more bytes are needed.
+ */
+export function beginsWithDictionary(head: Uint8Array): boolean | undefined {
+  if (!startsWith(head, DICTIONARY_FRAME_MAGIC)) return false;
+  if (head.length < DICTIONARY_HEAD_BYTES) return undefined;
+  return [ZSTD_MAGIC, DICTIONARY_MAGIC].some((magic) =>
+    startsWith(head, magic, SKIPPABLE_HEADER_BYTES),
+  );
+}
+
 /** Damaged, truncated or unsupported Zstandard data. */
 export class ZstdError extends Error {}
 

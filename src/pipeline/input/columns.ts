@@ -127,7 +127,7 @@ function findColumns(
   format: RecordFormat | undefined,
 ): FoundColumns | undefined {
   if (format === 'json' && !isQuotedRow(head)) return undefined;
-  if (format === 'ndjson' || format === 'cdxj') return undefined;
+  if (format === 'ndjson' || format === 'cdxj' || format === 'warc') return undefined;
   const delimiters = format === 'json' ? QUOTED : DELIMITERS;
   const lines = firstLines(head, isWhole);
   const found = columnsOf(delimiters, () => lines);

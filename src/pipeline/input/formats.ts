@@ -7,6 +7,7 @@ import {
   CLOSE_BRACKET,
   COMMA,
   CR,
+  DOT,
   LF,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -18,6 +19,7 @@ import { isDigit } from '../../base/characters.js';
 import { COMPRESSION_ENDINGS, compressionOf } from '../../files/compression.js';
 import { magicOf, startsWith } from '../../files/magic.js';
 import { describeUnsupported } from '../../files/unsupported-formats.js';
+import { beginsWithDictionary } from '../../files/zstd/frames.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
@@ -163,6 +165,23 @@ const cdxj: Format = {
   },
 };
 
+/** What `--time-field` calls the time of a capture: before the object of CDXJ, or WARC-Date. */
+export const ARCHIVE_TIME = 'timestamp';
+
+const WARC_MAGIC = magicOf('WARC/');
+
+/** Records of a WARC file, which is read as it is, compressed or not. */
+const warc: Format = {
+  name: 'warc',
+  recognise(head) {
+    if (head.length < WARC_MAGIC.length + 2) {
+      return startsWith(WARC_MAGIC, head.subarray(0, WARC_MAGIC.length)) ? undefined : false;
+    }
+    const digit = head[WARC_MAGIC.length];
+    return startsWith(head, WARC_MAGIC) && isDigit(digit) && head[WARC_MAGIC.length + 1] === DOT;
+  },
+};
+
 /** Rows with commas between their fields (RFC 4180). Recognised by `rowsFormat` only. */
 const csv: Format = {
   name: 'csv',
@@ -221,7 +240,7 @@ const parquet: Format = {
  * The formats that are read, in the order in which they are tried. Add a new one before any format
  * that would also recognise its first bytes.
  */
-export const FORMATS: readonly Format[] = [parquet, json, ndjson, cdxj, csv, tsv, text];
+export const FORMATS: readonly Format[] = [parquet, warc, json, ndjson, cdxj, csv, tsv, text];
 
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +
@@ -283,7 +302,7 @@ export function isEnough(
   asked: RecordFormat | 'auto',
   isNamed: boolean,
 ): boolean {
-  if (needsMoreBytes(head)) return false;
+  if (needsMoreBytes(head) || beginsWithDictionary(head) === undefined) return false;
   if (asked !== 'auto' || compressionOf(head) !== undefined) return true;
   if (isNamed) return hasLine(head);
   const recognised = recogniseFormat(head);
@@ -312,9 +331,10 @@ export function describeRefusal(
   { head, isWhole, format, compression }: Recognition,
   asked: RecordFormat | 'auto',
 ): string | undefined {
-  // Parquet has magic bytes too, and is read unless the user names another format.
+  // Parquet and WARC have magic bytes too, and are read unless the user names another format.
   const isRead =
-    format === 'parquet' && compression === undefined && (asked === 'auto' || asked === 'parquet');
+    (format === 'warc' || (format === 'parquet' && compression === undefined)) &&
+    (asked === 'auto' || asked === format);
   const unsupported = isRead ? undefined : describeUnsupported(head, compression);
   if (unsupported !== undefined || asked !== 'auto') return unsupported;
   return describeColumns(head, isWhole, format);

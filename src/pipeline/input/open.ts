@@ -5,6 +5,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { RobotsFilterError } from '../../base/errors.js';
 import {
+  COMPRESSION_ENDINGS,
   COMPRESSIONS,
   type Compression,
   compressionFault,
@@ -13,12 +14,13 @@ import {
   zstd,
 } from '../../files/compression.js';
 import { startsWith } from '../../files/magic.js';
-import { UnsupportedZstdError, ZstdError } from '../../files/zstd/frames.js';
+import { beginsWithDictionary, UnsupportedZstdError, ZstdError } from '../../files/zstd/frames.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import type { ZstdDamage, ZstdSource } from '../../workers/messages.js';
 import { PARQUET_ENDING } from '../bad-record.js';
 import {
+  ARCHIVE_TIME,
   describeRefusal,
   type Format,
   formatNamed,
@@ -31,15 +33,20 @@ import {
 } from './formats.js';
 import {
   byteOrderMarkBytes,
+  type ChunkSource,
   Chunks,
+  type DamagedPlace,
   HEAD_BYTES,
   type InputStart,
+  KeptChunks,
   openRawPath,
   type RawInput,
   startOfContent,
+  streamOf,
   streamSource,
 } from './raw-input.js';
 import { describeUrlDocument } from './url-documents.js';
+import type { ArchiveUrls } from './warc-urls.js';
 
 export interface OpenInputOptions {
   /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
@@ -62,6 +69,10 @@ export interface OpenInputOptions {
   readonly timeField?: readonly string[] | undefined;
   /** The names that lead to the agent's column in Parquet. Default: none is looked for. */
   readonly agentField?: readonly string[] | undefined;
+  /** Whether the records of WARC files will be copied to an output. Default false. */
+  readonly copies?: boolean;
+  /** Called for the damaged places of a WARC file. */
+  readonly onDamage?: ((place: DamagedPlace) => void) | undefined;
   /**
    * The bytes that have already been read from the input, a pipe or socket, or all bytes of any
    * input; `undefined` if none.
@@ -138,6 +149,8 @@ export interface StreamInput extends InputBase {
   readonly contentBytes?: () => number;
   /** The file, if the input is Parquet. */
   readonly parquet?: ParquetFile;
+  /** The file, if the input is WARC. */
+  readonly archive?: ArchiveUrls;
   /**
    * Parquet only: the path of the member with the URL in the lines. It differs from the path that
    * was asked for if a flat column is called `request.url`.
@@ -176,10 +189,13 @@ export async function openInput(path: string, options: OpenInputOptions = {}): P
 
 /**
  * The format to look for. A file whose name says that it is Parquet must begin like Parquet.
- * Otherwise it is damaged, and its bytes are not URLs.
+ * Otherwise it is damaged, and its bytes are not URLs. The same is true of WARC.
  */
 function askedFormat(name: string, asked: RecordFormat | 'auto'): RecordFormat | 'auto' {
-  return asked === 'auto' && name.toLowerCase().endsWith(PARQUET_ENDING) ? 'parquet' : asked;
+  if (asked !== 'auto') return asked;
+  const lower = name.toLowerCase();
+  if (lower.endsWith(PARQUET_ENDING)) return 'parquet';
+  return COMPRESSION_ENDINGS.some((ending) => lower.endsWith(`.warc${ending}`)) ? 'warc' : asked;
 }
 
 /** Opens the input in the format that its first bytes show. */
@@ -188,8 +204,11 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const { maxRecordBytes, maxDepth, column, timeColumn, agentColumn, header } = options;
   const asked = askedFormat(name, options.format ?? 'auto');
   const named = asked === 'auto' && kind === 'file' ? rowsOfName(name) : undefined;
+  if (asked === 'warc') return openArchive(raw, raw.chunks, options);
   const suffices = (bytes: Uint8Array) => isEnough(bytes, asked, named !== undefined);
-  const { chunks, head, compression } = await uncompressed(raw, suffices);
+  const start = await uncompressed(raw, suffices);
+  if (asked === 'auto' && start.isArchive) return openArchive(raw, await start.again(), options);
+  const { chunks, head, compression } = start;
   const isWhole = compression === undefined && raw.isWhole();
   const recognition = {
     head,
@@ -272,6 +291,10 @@ interface Uncompressed {
   readonly chunks: Chunks;
   readonly head: Buffer;
   readonly compression: Compression | undefined;
+  /** Whether it is a WARC file. */
+  readonly isArchive: boolean;
+  /** Returns the input as it came, in place of `chunks`. Only for a WARC file. */
+  again(): Promise<ChunkSource>;
 }
 
 /** @param suffices whether the first bytes are enough */
@@ -281,12 +304,82 @@ async function uncompressed(
 ): Promise<Uncompressed> {
   const head = await raw.chunks.peek(HEAD_BYTES, suffices);
   const compression = compressionOf(head);
-  if (compression === undefined) {
-    refuseCutOff(raw, head);
-    return { chunks: raw.chunks, head, compression };
+  const isArchive = recogniseFormat(head) === 'warc' || beginsWithDictionary(head) === true;
+  if (compression === undefined || isArchive) {
+    if (!isArchive) refuseCutOff(raw, head);
+    return { chunks: raw.chunks, head, compression, isArchive, again: async () => raw.chunks };
   }
-  const chunks = decompressed(raw, compression);
-  return { chunks, head: await chunks.peek(HEAD_BYTES, suffices), compression };
+  const kept = new KeptChunks(raw.chunks);
+  const chunks = decompressed(kept, raw.name, compression);
+  const content = await chunks.peek(HEAD_BYTES, suffices);
+  if (recogniseFormat(content) !== 'warc') {
+    kept.forget();
+    return { chunks, head: content, compression, isArchive: false, again: () => kept.again() };
+  }
+  const again = async (): Promise<ChunkSource> => {
+    const source = await kept.again();
+    await chunks.abandon();
+    return source;
+  };
+  return { chunks, head: content, compression, isArchive: true, again };
+}
+
+/**
+ * Opens a WARC file, which is read by position, or a pipe of one.
+ *
+ * @param chunks the bytes of the input, as they come
+ * @throws RobotsFilterError `usage` for another time than that of the records, or for an agent
+ */
+async function openArchive(
+  raw: RawInput,
+  chunks: ChunkSource,
+  { timeField, agentField, copies = false, onDamage }: OpenInputOptions,
+): Promise<StreamInput> {
+  const { name, descriptor, kind, offset, size } = raw;
+  if (timeField !== undefined && timeField.join('.') !== ARCHIVE_TIME) {
+    throw new RobotsFilterError(
+      'usage',
+      `${name} is WARC, and the time of its records is WARC-Date. Use --time-field ${ARCHIVE_TIME}`,
+    );
+  }
+  if (agentField !== undefined) {
+    throw new RobotsFilterError(
+      'usage',
+      `${name} is WARC, whose records are judged for no User-Agent: --agent-field has no effect on it. Name the agent: --agent GPTBot`,
+    );
+  }
+  // Loaded on demand, together with the decompressors.
+  const { ArchiveUrls, SequentialSource } = await import('./warc-urls.js');
+  const { DescriptorSource } = await import('../../sources/file.js');
+  const isPositioned = kind === 'file' && offset === 0;
+  if (isPositioned) await raw.chunks.abandon();
+  const source = isPositioned
+    ? new DescriptorSource(descriptor)
+    : new SequentialSource(chunks, name);
+  const isPath = descriptor !== 0;
+  const archive = await ArchiveUrls.open(source, { name, isPath, copies, onDamage });
+  const stream = streamOf(archive);
+  return {
+    name,
+    format: 'warc',
+    doubt: undefined,
+    size,
+    isTerminal: kind === 'terminal',
+    beginning: Buffer.alloc(0),
+    isBlank: false,
+    kind: 'stream',
+    stream,
+    archive,
+    urlField: ['url'],
+    timeField: timeField && [ARCHIVE_TIME],
+    consumed: () => archive.consumed,
+    close: async () => {
+      stream.destroy();
+      await raw.chunks.abandon();
+      await archive.abandon();
+      await raw.close();
+    },
+  };
 }
 
 /**
@@ -371,10 +464,10 @@ async function zstdInput(
 }
 
 /** The decompressed chunks of an input, which fail with a `RobotsFilterError`. */
-function decompressed({ chunks, name }: RawInput, compression: Compression): Chunks {
+function decompressed(chunks: ChunkSource, name: string, compression: Compression): Chunks {
   const stream = compression.decompress(HEAD_BYTES);
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
-  pipeline(chunks.stream(), stream, () => {});
+  pipeline(streamOf(chunks), stream, () => {});
   return new Chunks(streamSource(stream), (error, bytes) =>
     error instanceof RobotsFilterError ? error : damaged(name, compression, error, bytes),
   );

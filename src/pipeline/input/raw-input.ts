@@ -437,6 +437,11 @@ export interface LinesOptions {
   readonly maxDepth?: number | undefined;
 }
 
+/** A damaged place of a WARC file; or the number of those that were not named. */
+export type DamagedPlace =
+  | { readonly offset: number; readonly reason: string }
+  | { readonly further: number };
+
 /** A source of chunks. */
 export interface ChunkSource {
   /** The next chunk; `undefined` at the end. Calls must not overlap. */
@@ -521,6 +526,48 @@ export class Chunks implements ChunkSource {
     } catch (error) {
       throw this.#explain(error, this.#bytes);
     }
+  }
+}
+
+/** Passes on the chunks of a source, and keeps them until it is known how they will be read. */
+export class KeptChunks implements ChunkSource {
+  readonly #source: ChunkSource;
+  #kept: Buffer[] = [];
+  #pending: Promise<Buffer | undefined> | undefined;
+  #isKeeping = true;
+  #isOver = false;
+
+  constructor(source: ChunkSource) {
+    this.#source = source;
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    if (this.#isOver) return undefined;
+    this.#pending = this.#source.next();
+    const chunk = await this.#pending;
+    if (this.#isKeeping && chunk !== undefined) this.#kept.push(chunk);
+    return chunk;
+  }
+
+  /** Keeps no further chunks. */
+  forget(): void {
+    this.#isKeeping = false;
+    this.#kept = [];
+  }
+
+  /** Returns all chunks from the first on. Who has taken some of them gets no others. */
+  async again(): Promise<ChunkSource> {
+    this.#isOver = true;
+    // Its chunk is kept, or its error comes again.
+    await this.#pending?.catch(() => undefined);
+    return {
+      next: async () => this.#kept.shift() ?? this.#source.next(),
+      abandon: () => this.#source.abandon(),
+    };
+  }
+
+  async abandon(): Promise<void> {
+    if (!this.#isOver) await this.#source.abandon();
   }
 }
 

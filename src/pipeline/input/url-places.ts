@@ -57,6 +57,9 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       for (const object of objectsIn(beginning)) addMembers(object, [], add, addList);
       otherFormat = formatBeside(format, beginning);
       break;
+    case 'warc':
+      // There is no other place for URLs.
+      break;
     case 'csv':
     case 'tsv':
       addRows(input, NOTATIONS[format].charCodeAt(0), add);

@@ -21,7 +21,13 @@ import { ALL_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/u
 import { VERDICTS } from '../../protocol/verdict.js';
 import type { FilterSettings } from '../filter.js';
 import type { RecordPreferences, SaidPreferences } from './record-preferences.js';
-import { columnValue, PREFERENCES_MEMBER, refuseSameColumns, usedColumn } from './rows.js';
+import {
+  columnValue,
+  isChosen,
+  PREFERENCES_MEMBER,
+  refuseSameColumns,
+  usedColumn,
+} from './rows.js';
 
 /** Writes a Parquet file: what the first input is decides which columns it has. */
 export class ParquetOutput {
@@ -595,7 +601,8 @@ class VerdictRows {
   add(verdicts: readonly RowVerdict[], said: readonly (SaidPreferences | undefined)[]): void {
     this.rows++;
     if (this.#kept !== undefined) {
-      this.#kept.push(this.#isKept(verdicts) ? 1 : 0);
+      const words = verdicts.map(({ verdict }) => verdict);
+      this.#kept.push(isChosen(words, this.#settings) ? 1 : 0);
       return;
     }
     let column = 0;
@@ -615,19 +622,5 @@ class VerdictRows {
         this.added[column++]?.add(columnValue(said[index]));
       }
     }
-  }
-
-  /** As the kernel chooses records (kernel/assembly/batch.ts). */
-  #isKept(all: readonly RowVerdict[]): boolean {
-    const { agents, output, requireGrant = false } = this.#settings;
-    const isRefused = (answer: string | undefined): boolean =>
-      answer === 'refused' || (requireGrant && answer === 'unstated');
-    return output === 'allowed'
-      ? all.every(({ verdict }, index) =>
-          index < agents.length ? verdict === 'allow' : !isRefused(verdict),
-        )
-      : all.some(({ verdict }, index) =>
-          index < agents.length ? verdict === 'deny' : isRefused(verdict),
-        );
   }
 }

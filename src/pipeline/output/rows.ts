@@ -191,8 +191,31 @@ function withoutLineEnd(row: Buffer): Buffer {
   return row.subarray(0, row.at(-2) === CR ? -2 : -1);
 }
 
+/**
+ * Whether a record comes out, as the kernel chooses records (kernel/assembly/batch.ts).
+ *
+ * @param words the verdict of each agent, then the answers about uses
+ */
+export function isChosen(
+  words: readonly (string | undefined)[],
+  { agents, output, requireGrant = false }: ChoiceSettings,
+): boolean {
+  const isRefused = (answer: string | undefined): boolean =>
+    answer === 'refused' || (requireGrant && answer === 'unstated');
+  return output === 'allowed'
+    ? words.every((word, index) => (index < agents.length ? word === 'allow' : !isRefused(word)))
+    : words.some((word, index) => (index < agents.length ? word === 'deny' : isRefused(word)));
+}
+
+/** What chooses records. */
+interface ChoiceSettings {
+  readonly agents: readonly Agent[];
+  readonly output: OutputMode;
+  readonly requireGrant?: boolean | undefined;
+}
+
 /** What an output can hold. */
-export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet';
+export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'warc';
 
 /** What may be asked of an output: a format, or `own` for that of each input. */
 export type AskedFormat = OutputFormat | 'own';
@@ -209,21 +232,22 @@ const OWN: Record<RecordFormat, WrittenFormat> = {
   tsv: 'tsv',
   parquet: 'ndjson',
   cdxj: 'cdxj',
+  warc: 'ndjson',
 };
 
 /**
  * The format in which the records of an input come out.
  *
- * @param output `undefined` for the input's own format, as lines: Parquet becomes NDJSON
+ * @param output `undefined` for the input's own format, as lines: Parquet and WARC become NDJSON
  */
 export function writtenFormat(input: RecordFormat, output: AskedFormat | undefined): WrittenFormat {
-  if (output === 'own') return input === 'parquet' ? 'parquet' : OWN[input];
+  if (output === 'own') return input === 'parquet' || input === 'warc' ? input : OWN[input];
   return output ?? OWN[input];
 }
 
 /**
- * What the kernel writes for the records of an input. Parquet keeps its columns in Parquet, so only
- * the outcomes are needed.
+ * What the kernel writes for the records of an input. Parquet keeps its columns in Parquet, and
+ * WARC its records in WARC, so only the outcomes are needed.
  *
  * @param output `undefined` for the input's own format
  * @returns `undefined` for the records themselves
@@ -234,6 +258,7 @@ export function conversionOf(
 ): Conversion | undefined {
   const written = writtenFormat(input, output);
   if (written === writtenFormat(input, undefined) || written === 'cdxj') return undefined;
+  if (written === 'warc') return 'outcomes';
   return written === 'parquet' && input === 'parquet' ? 'outcomes' : written;
 }
 
@@ -294,7 +319,7 @@ export const PREFERENCES_MEMBER = 'preferences';
 
 /** What preferences add to records of a format, which end with a line end. */
 export function preferenceAdder(
-  format: Exclude<WrittenFormat, 'parquet'>,
+  format: Exclude<WrittenFormat, 'parquet' | 'warc'>,
   agents: readonly Agent[],
 ): (record: Buffer, said: Said) => Addition {
   const notation = NOTATIONS[format];

@@ -45,6 +45,8 @@ describe('--input auto: the format by the first bytes', () => {
     [`${MARK} \n["a"]`, 'json', 'an array after a byte order mark and white space'],
     ['"https://example.com/"\n', 'json', 'a string'],
     ['com,example)/ 20240101000000 {"url": "https://example.com/"}\n', 'cdxj', 'CDXJ'],
+    ['WARC/1.1\r\nWARC-Type: warcinfo\r\n', 'warc', 'a WARC file'],
+    ['WARC/x.1\r\n', 'text', 'a version that is none'],
     ['com,example)/ 20240101000000 text\n', 'text', 'a key and a time without an object'],
     ['com,example)/{ 2024', 'text', 'a key cut within its time'],
   ];
@@ -55,6 +57,7 @@ describe('--input auto: the format by the first bytes', () => {
   it('finds each listed format by its name', () => {
     expect(FORMATS.map(({ name }) => formatNamed(name).name)).toEqual([
       'parquet',
+      'warc',
       'json',
       'ndjson',
       'cdxj',
@@ -149,7 +152,9 @@ describe('compression and encoding by the first bytes', () => {
     for (const compression of [undefined, 'gzip']) {
       const message = describeUnsupported(bytes(content), compression) ?? '';
       expect(message.startsWith(`is ${name}`)).toBe(true);
-      expect(message).toMatch(/Convert it to|List its URLs|Send it through|Write it to a separate/);
+      expect(message).toMatch(
+        /Convert it to|Its URLs are read|Send it through|Write it to a separate/,
+      );
       expect(message).not.toContain('\n');
     }
     // As a robots.txt, a PDF document is text without rules.

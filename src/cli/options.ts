@@ -481,6 +481,7 @@ export const shared = {
       'A directory may contain HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt, any of these below http/, https/ or ftp/, files of records, and WARC files. HOST may have a port: HOST:PORT or HOST_PORT.',
       'The name of a file of records ends in .ndjson or .jsonl, optionally with .gz or .zst after it. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
       'The name of a WARC file ends in .warc, and that of a list of WARC files in .paths, optionally with .gz or .zst after it. The latest capture of each robots.txt counts, and redirects are resolved.',
+      'A pipe, or - for standard input, may hold records, WARC records, or what captures prints; the first bytes tell.',
       'A .parquet file has a robots.txt in each row, with columns such as domain and content; --host-column and --robots-column name others.',
       'compile reads tables, too, as if they were the files that they were made of.',
       'Repeatable; later directories override earlier ones. A file with an explicit scheme wins, whatever the order.',

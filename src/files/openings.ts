@@ -11,11 +11,13 @@ import {
   open,
   openSync,
   read,
+  readSync,
   realpathSync,
   type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
+import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -224,6 +226,51 @@ export async function endOpenings(): Promise<void> {
   while (openings.length > 0 && performance.now() - begin < TIMEOUT) {
     wakeOpenings();
     await pause(INTERVAL);
+  }
+}
+
+/**
+ * A socket from which an input is read. Fails with `ECONNRESET` if the writer reset the connection.
+ *
+ * libuv reports an end if a reset came together with the last bytes. A truncated input would then
+ * pass as complete. The error is still pending in the system, so one more read reports it.
+ */
+export class InputSocket extends Socket {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    super({ fd: descriptor, readable: true, writable: false });
+    this.#descriptor = descriptor;
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (chunk === null) {
+      try {
+        readSync(this.#descriptor, Buffer.alloc(1));
+      } catch (error) {
+        this.destroy(error instanceof Error ? error : undefined);
+        return false;
+      }
+    }
+    return super.push(chunk, encoding);
+  }
+}
+
+/**
+ * Yields the bytes of a socket, which `readOpened` would wait for in a thread.
+ *
+ * @throws Error after `wakeOpenings`
+ */
+export async function* socketChunks(descriptor: number): AsyncGenerator<Buffer> {
+  const socket = new InputSocket(descriptor);
+  const isWoken = wakeCheck();
+  const checks = setInterval(() => {
+    if (isWoken()) socket.destroy(new Error('a signal has ended the wait for a socket'));
+  }, LONGEST_WAIT);
+  try {
+    for await (const chunk of socket) yield chunk as Buffer;
+  } finally {
+    clearInterval(checks);
   }
 }
 

@@ -17,7 +17,7 @@ import {
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
 import { UrlFilter } from '../warc/capture-store.js';
 import type { Capture } from '../warc/captures.js';
-import { ArcFileError } from '../warc/records.js';
+import { ArcFileError, type ByteSource } from '../warc/records.js';
 import type { ArchiveFile, ArchivePart } from './archives.js';
 import { isCaptureFile, readCaptureFile } from './capture-files.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
@@ -89,6 +89,26 @@ export async function readArchivePart(
     }
     return;
   }
+  try {
+    const source = new DescriptorSource(opened.descriptor);
+    await readArchiveSource(source, part, { maxBodyBytes, asOf, profile }, onEvent);
+  } finally {
+    close(opened.descriptor);
+  }
+}
+
+/**
+ * Passes on the captures of a WARC file, as `readArchivePart` does.
+ *
+ * @param source the bytes of the file
+ * @throws RobotsFilterError `input` if the file cannot be read to its end
+ */
+export async function readArchiveSource(
+  source: ByteSource,
+  part: ArchivePart,
+  { maxBodyBytes, asOf = Number.POSITIVE_INFINITY, profile = 'rfc9309' }: CacheOptions,
+  onEvent: (event: ArchiveEvent) => void,
+): Promise<void> {
   const filter = part.filter && new UrlFilter(part.key, part.filter);
   const events = new ArchiveEvents(part, onEvent);
   let places = 0;
@@ -112,7 +132,6 @@ export async function readArchivePart(
   );
   let compression: ArchiveCompression = 'none';
   try {
-    const source = new DescriptorSource(opened.descriptor);
     // Else what was lost since an earlier reading would pass for URLs that were never captured.
     if (source.length < part.length) throw truncationError(part.length);
     compression = await compressionOfArchive(source, part.displayPath);
@@ -140,8 +159,6 @@ export async function readArchivePart(
       `${part.displayPath}: reading failed: ${describeSystemError(cause)}. Copy the file again, or leave it out.`,
       { cause },
     );
-  } finally {
-    close(opened.descriptor);
   }
   events.summarise();
 }

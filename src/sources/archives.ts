@@ -10,9 +10,11 @@ import { COMPRESSION_ENDINGS } from '../files/compression.js';
 import { linesOf, splitBlocks } from '../files/lines.js';
 import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
-import { isCaptureFile } from './capture-files.js';
+import type { TemporaryCopies } from '../files/temporary.js';
+import { CAPTURE_FILE_ENDING, isCaptureFile } from './capture-files.js';
 import { displayName, type FilePath } from './file.js';
 import { hasEnding } from './item.js';
+import type { Piped } from './piped.js';
 import { readText } from './record-files.js';
 
 /** The name endings of WARC files. */
@@ -43,6 +45,8 @@ export interface ArchiveFile {
 export interface Archive {
   readonly kind: 'archive';
   readonly files: readonly ArchiveFile[];
+  /** Deletes the copies of pipes. Call it when the files will not be read again. */
+  release(): void;
 }
 
 /** A WARC file to be read by any thread. */
@@ -84,6 +88,26 @@ export async function archiveFilesOf(path: string): Promise<ArchiveFile[] | unde
     return [{ path, displayPath: path, source, boundary: undefined, isNamed: true }];
   }
   return isArchiveList(path) ? readList(path) : undefined;
+}
+
+/**
+ * Copies a pipe of captures to a temporary file, because the files of an archive are read by
+ * several threads, and more than once.
+ *
+ * @throws RobotsFilterError `input` if the pipe cannot be read to its end, `output` if it cannot be
+ *   copied
+ */
+export async function copyArchive(piped: Piped, copies: TemporaryCopies): Promise<ArchiveFile> {
+  const { kind, name, source, chunks } = piped;
+  const path = await copies.newPath();
+  await copies.write(path, chunks).catch((cause: unknown) => {
+    if (cause instanceof RobotsFilterError) throw cause;
+    const message = `${name}: reading failed: ${describeSystemError(cause)}. Send it again.`;
+    throw new RobotsFilterError('input', message, { cause });
+  });
+  const ending = kind === 'captures' && !isCaptureFile(source) ? CAPTURE_FILE_ENDING : '';
+  const file = { path, displayPath: printable(name), source: `${source}${ending}` };
+  return { ...file, boundary: undefined, isNamed: true };
 }
 
 async function readList(list: string): Promise<ArchiveFile[]> {

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { RobotsFilterError } from '../base/errors.js';
 import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
+import { TemporaryCopies } from '../files/temporary.js';
 import { describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
 import { isTable } from '../judge/read-table.js';
 import { type CaptureEvent, type LeftOutEvent, readArchivePart } from './archive-reader.js';
@@ -16,6 +17,7 @@ import {
   type ArchiveFile,
   type ArchivePart,
   archiveFilesOf,
+  copyArchive,
   isArchiveName,
 } from './archives.js';
 import { DirectoryReader, placeParts } from './directory.js';
@@ -43,6 +45,7 @@ import {
   splitNames,
   VANISHED,
 } from './item.js';
+import { isPiped, openPiped, type Piped } from './piped.js';
 import {
   RECORD_FILE_ENDINGS,
   RECORD_FILES,
@@ -95,18 +98,44 @@ export async function* cacheContents(
   tables?: TableUse,
 ): AsyncGenerator<CacheContent | WarningEvent> {
   let files: ArchiveFile[] = [];
-  for (const path of paths) {
-    const found = await archiveFilesOf(path);
-    if (found !== undefined) {
-      files = [...files, ...found];
-      continue;
-    }
-    if (files.length > 0) yield { kind: 'archive', files };
+  let copies = new TemporaryCopies();
+  const archive = (): Archive => {
+    const [of, own] = [files, copies];
     files = [];
-    if (tables !== undefined && isTable(path)) yield* tableParts(path, tables);
-    else yield* cacheParts(path, followLinks, columns);
+    copies = new TemporaryCopies();
+    return { kind: 'archive', files: of, release: () => own.discard() };
+  };
+  for (const path of paths) {
+    const ofTable = tables !== undefined && isTable(path) ? tables : undefined;
+    const piped = ofTable === undefined ? await pipedAt(path) : undefined;
+    try {
+      const isArchive = piped !== undefined && piped.kind !== 'records';
+      const found = isArchive ? [await copyArchive(piped, copies)] : await archiveFilesOf(path);
+      if (found !== undefined) {
+        files = [...files, ...found];
+        continue;
+      }
+      if (files.length > 0) yield archive();
+      if (piped !== undefined) yield* pipedParts(piped);
+      else if (ofTable !== undefined) yield* tableParts(path, ofTable);
+      else yield* cacheParts(path, followLinks, columns);
+    } finally {
+      piped?.close();
+    }
   }
-  if (files.length > 0) yield { kind: 'archive', files };
+  if (files.length > 0) yield archive();
+}
+
+/** Opens a path that is a pipe; `undefined` for any other, and for what is no pipe by its name. */
+async function pipedAt(path: string): Promise<Piped | undefined> {
+  if (recordFileOf(path)?.isSequential === false) return undefined;
+  return (await isPiped(path)) ? openPiped(path) : undefined;
+}
+
+/** The parts of a pipe of records. */
+async function* pipedParts({ chunks, name, source }: Piped): AsyncGenerator<RecordPart> {
+  const [kind] = RECORD_FILES;
+  yield* kind.parts({ chunks, path: name, source });
 }
 
 /** What a walk finds: an entry, something skipped, or WARC files, which it does not read. */
@@ -167,8 +196,7 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
  * of records (record-files.ts).
  *
  * The order depends only on the cache: the byte order of the paths, and the order of the records in
- * a file. In a directory only regular files are read. The path itself may also be a pipe of
- * records.
+ * a file. In a directory only regular files are read.
  *
  * @param followLinks whether symbolic links may lead out of the directory; those that stay inside
  *   are always followed
@@ -189,7 +217,7 @@ export async function* cacheParts(
     throw new RobotsFilterError('input', `${path}: ${what}. Write it to a file and name that.`);
   }
   if (status.isDirectory()) yield* directoryParts(path, followLinks);
-  else if (status.isFIFO() || (status.isFile() && recordFileOf(path) !== undefined)) {
+  else if (status.isFile() && recordFileOf(path) !== undefined) {
     yield* recordFileParts(path, columns);
   } else throw await refusal(path, status);
 }
@@ -216,7 +244,8 @@ async function* directoryParts(
     yield* splitNames(names, place, access);
     return;
   }
-  yield { kind: 'archive', files: archives.flatMap((name) => archiveFile(name, place, access)) };
+  const files = archives.flatMap((name) => archiveFile(name, place, access));
+  yield { kind: 'archive', files, release: () => {} };
   const others = names.filter((name) => !isArchiveName(name));
   yield* splitNames(others, place, access);
 }

@@ -17,8 +17,11 @@ import { readText } from './record-files.js';
 /** Maximum length of a line, in bytes: the longest body in base64, and its other members. */
 const LONGEST_LINE = 128 * 1024 * 1024;
 
+/** The name ending of files of captures that are not compressed. */
+export const CAPTURE_FILE_ENDING = '.captures.ndjson';
+
 /** The name endings of files of captures. */
-const CAPTURE_FILE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.captures.ndjson${ending}`);
+const CAPTURE_FILE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `${CAPTURE_FILE_ENDING}${ending}`);
 
 /** Whether a name is that of a file of captures, which `robots-filter captures` wrote. */
 export function isCaptureFile(name: string): boolean {

@@ -37,7 +37,7 @@ const LONGEST_LINE = 64 * 1024 * 1024;
 
 /** Why the records of a WARC file are not read here, and what to do. */
 const WARC =
-  'is a WARC file, which is not read from a pipe, nor under this name. Write it to a file whose name ends in .warc, .warc.gz or .warc.zst, and name that file.';
+  'is a WARC file, which is not read under this name. Give it a name that ends in .warc, .warc.gz or .warc.zst, or send it through a pipe.';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -48,8 +48,10 @@ const ndjsonFile: RecordFile = {
   isSequential: true,
   isCompressible: true,
 
-  async *parts({ descriptor, path, source }: OpenRecordFile): AsyncGenerator<RecordLines> {
-    for await (const block of splitBlocks(readText(descriptor, path), LONGEST_LINE)) {
+  async *parts(file: OpenRecordFile): AsyncGenerator<RecordLines> {
+    const { path, source } = file;
+    const bytes = 'chunks' in file ? file.chunks : file.descriptor;
+    for await (const block of splitBlocks(readText(bytes, path), LONGEST_LINE)) {
       yield { kind: 'lines', ...block, path, source };
     }
   },
@@ -120,7 +122,9 @@ const parquetRows: RecordFile = {
   isSequential: false,
   isCompressible: false,
 
-  async *parts({ descriptor, path, source, columns }: OpenRecordFile): AsyncGenerator<RecordRows> {
+  async *parts(opened: OpenRecordFile): AsyncGenerator<RecordRows> {
+    if ('chunks' in opened) throw new Error('a pipe has no Parquet');
+    const { descriptor, path, source, columns } = opened;
     // Loaded on demand, together with the decompressors.
     const { ParquetFile } = await import('../parquet/parquet-file.js');
     const file = await ParquetFile.open(descriptor, path);
@@ -245,13 +249,18 @@ export interface RecordColumns {
 }
 
 /** An open file of records. */
-interface OpenRecordFile {
-  readonly descriptor: number;
+type OpenRecordFile = RecordFilePath &
+  (
+    | { readonly descriptor: number; readonly columns: RecordColumns }
+    /** A pipe, which has come to a kind that is read from its start to its end. */
+    | { readonly chunks: AsyncGenerator<Buffer> }
+  );
+
+interface RecordFilePath {
   /** The path for messages. */
   readonly path: string;
   /** The beginning of the sources of its entries: `FILE.ndjson`. */
   readonly source: string;
-  readonly columns: RecordColumns;
 }
 
 /** A kind of file that holds the robots.txt files of many hosts. */
@@ -287,16 +296,17 @@ function withoutByteOrderMark(line: Buffer): Buffer {
 /**
  * The text of an open file, decompressed.
  *
+ * @param source the descriptor, or the bytes as `readChunks` yields them
  * @param remedy for a file that cannot be read or is damaged
  * @throws RobotsFilterError `input` if it cannot be read, or is of an unsupported format
  */
 export async function* readText(
-  descriptor: number,
+  source: number | AsyncGenerator<Buffer>,
   path: string,
   remedy = 'Download the file again, or take it out of the directory',
 ): AsyncGenerator<Buffer> {
   try {
-    const chunks = readChunks(descriptor);
+    const chunks = typeof source === 'number' ? readChunks(source) : source;
     const { value: first, done } = await chunks.next();
     if (done) return;
     const compression = compressionOf(first);

@@ -1,5 +1,10 @@
-import { type CacheContent, cacheParts, PartReader, walk } from '../../src/sources/cache.js';
-import type { CacheEntry, CacheOptions, CacheWarning } from '../../src/sources/entry.js';
+import { type CacheContent, cacheContents, PartReader, walk } from '../../src/sources/cache.js';
+import type {
+  CacheEntry,
+  CacheOptions,
+  CacheWarning,
+  WarningEvent,
+} from '../../src/sources/entry.js';
 
 /** The contents of a cache, in order. */
 export interface Reading {
@@ -11,11 +16,11 @@ export function readCache(
   path: string,
   { followLinks = false, ...options }: CacheOptions & { readonly followLinks?: boolean },
 ): Promise<Reading> {
-  return readParts(cacheParts(path, followLinks), options);
+  return readParts(cacheContents([path], followLinks), options);
 }
 
 export async function readParts(
-  parts: AsyncIterable<CacheContent> | Iterable<CacheContent>,
+  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<CacheContent>,
   options: CacheOptions,
 ): Promise<Reading> {
   const entries: CacheEntry[] = [];

@@ -104,7 +104,6 @@ describe('a named pipe in the place of a file that is read at any offset', () =>
       'is a pipe: give the directory that',
     ],
     ['a.parquet', ['--robots-dir', 'a.parquet', 'urls.txt'], 'a pipe, and Parquet is not read'],
-    ['a.warc.gz', ['captures', 'a.warc.gz'], 'is a pipe, and captures are read by their offsets'],
   ])('is refused at once: %s, %j', async (name, args, message) => {
     const place = workplace();
     place.write('urls.txt', URLS);

@@ -27,6 +27,7 @@ import {
   readingOf,
   reported,
 } from './compile-caches.js';
+import { refuseSecondStandardInput } from './inputs.js';
 import {
   filesToKeep,
   outputCompressor,
@@ -187,6 +188,7 @@ function checkedPaths(
       `compile needs robots.txt files. Type: robots-filter compile DIR -o ${shellWords([target])}`,
     );
   }
+  refuseSecondStandardInput(robotsDir);
   if (output === undefined) {
     throw usageError(
       `compile needs a file to write. Type: robots-filter compile ${shellWords(robotsDir)} -o FILE`,

@@ -45,9 +45,6 @@ export async function fetchAndFilter(
   const inputs = new RereadableInputs(paths, (input, copy) =>
     diagnostics.note(`copying ${inputName(input)} to ${copy}: --fetch reads it twice`),
   );
-  // A second signal ends the process at once, and then the copies are deleted too.
-  const discard = () => inputs.discard();
-  process.on('exit', discard);
   try {
     const parts = { certificates, proxies, diagnostics, version };
     const read = await fetchUnknown(inputs, directory, options, parts);
@@ -56,8 +53,7 @@ export async function fetchAndFilter(
     const reread = named.map((input, index) => ({ ...input, path: read[index] ?? input.path }));
     return await filter(files, options, cores, { named: reread });
   } finally {
-    discard();
-    process.off('exit', discard);
+    inputs.discard();
   }
 }
 

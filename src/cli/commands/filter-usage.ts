@@ -10,7 +10,7 @@ import { parseAgents } from '../agents.js';
 import { shellWords, usageError } from '../console.js';
 import { checkSpreadsheet, type FilterOptions, usesOf } from '../options.js';
 import type { CountsLayout } from '../report/run-counts.js';
-import { checkUrlField } from './inputs.js';
+import { checkUrlField, refuseSecondStandardInput } from './inputs.js';
 import {
   checkOutputFormat,
   filesToKeep,
@@ -35,6 +35,7 @@ export async function checkFilterUsage(
   files: readonly string[],
   options: FilterOptions,
 ): Promise<readonly Agent[] | undefined> {
+  refuseSharedStandardInput(files, options);
   checkRobotsSource(files, options);
   await checkTime(options.robotsDir, options);
   checkUrlField(options);
@@ -54,6 +55,16 @@ export async function checkFilterUsage(
   // Records may name any agent, so the groups of all are kept.
   if (table !== undefined || options.agentField !== undefined) return undefined;
   return parseAgents(options.agent, profile);
+}
+
+/** @throws RobotsFilterError `usage` if URLs and robots.txt files would share standard input */
+function refuseSharedStandardInput(files: readonly string[], { robotsDir = [] }: FilterOptions) {
+  refuseSecondStandardInput(robotsDir);
+  if (!robotsDir.includes(STANDARD_INPUT)) return;
+  if (files.length > 0 && !files.includes(STANDARD_INPUT)) return;
+  throw usageError(
+    '--robots-dir - reads standard input, and so would the URLs. Name a file of URLs, or name the robots.txt files: --robots-dir <(command)',
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { isatty } from 'node:tty';
 import { formatFieldPath } from '../../base/arguments.js';
+import { inputName } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import {
@@ -19,7 +20,14 @@ import type { Agent } from '../../protocol/agent.js';
 import { MainThread } from '../../workers/main-thread.js';
 import type { Executor } from '../../workers/messages.js';
 import { knownAgentsOf, parseAgents } from '../agents.js';
-import { Diagnostics, Interruption, NOT_ALLOWED, SUCCESS, usageError } from '../console.js';
+import {
+  Diagnostics,
+  Interruption,
+  interruptible,
+  NOT_ALLOWED,
+  SUCCESS,
+  usageError,
+} from '../console.js';
 import { type FilterOptions, type ShardOptions, usesOf } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { type RecordOutput, SingleOutput } from './filter-output.js';
@@ -154,6 +162,40 @@ export async function filter(
     await report?.discard();
     await pool?.close();
     interruption.end();
+  }
+}
+
+/**
+ * `robots-filter`, where records of WARC inputs are copied after their verdicts: pipes are first
+ * copied to temporary files.
+ *
+ * @param cores number of threads, unless the options name another
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function filterCopying(
+  files: readonly string[],
+  options: FilterOptions,
+  cores: number,
+): Promise<number> {
+  await checkFilterUsage(files, options);
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const named = await namedInputs(files);
+  const { RereadableInputs } = await import('../../pipeline/input/rereadable.js');
+  const inputs = new RereadableInputs(
+    named.map(({ path }) => path),
+    (input, copy) =>
+      diagnostics.note(
+        `copying ${inputName(input)} to ${copy}: records of WARC are read again after their verdicts`,
+      ),
+  );
+  try {
+    const paths = await interruptible(({ signal }) => inputs.paths(signal));
+    if (typeof paths === 'number') return paths;
+    const again = named.map((input, index) => ({ ...input, path: paths[index] ?? input.path }));
+    return await filter(files, options, cores, { named: again });
+  } finally {
+    inputs.discard();
   }
 }
 

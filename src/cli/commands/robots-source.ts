@@ -147,10 +147,13 @@ export function noteTimeToCome(
 async function mayHoldCaptures(path: string): Promise<boolean> {
   // Loaded on demand: most runs have no --as-of.
   const { isArchiveList, isArchiveName } = await import('../../sources/archives.js');
+  const { isPiped } = await import('../../sources/piped.js');
   // Reading a table without histories gives the error.
   if (isArchiveName(path) || isArchiveList(path) || isTable(path)) return true;
   try {
-    if (!statSync(path).isDirectory()) return false;
+    const status = statSync(path);
+    // The first bytes of a pipe tell.
+    if (!status.isDirectory()) return await isPiped(path);
     const names = readdirSync(path);
     return names.some((name) => !name.startsWith('.') && isArchiveName(name));
   } catch {

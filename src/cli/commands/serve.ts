@@ -1,3 +1,4 @@
+import { STANDARD_INPUT } from '../../files/openings.js';
 import { emptyTable, ONE_BANK, type PartRange } from '../../judge/table-memory.js';
 import { serve } from '../../serve/serve.js';
 import { parseAgents } from '../agents.js';
@@ -101,6 +102,11 @@ async function checkUsage(options: ServeOptions): Promise<void> {
   }
   if (options.table === undefined && options.robotsDir === undefined) {
     throw usageError('serve needs a table. Type: robots-filter serve FILE');
+  }
+  if (options.robotsDir?.includes(STANDARD_INPUT) === true) {
+    throw usageError(
+      'serve reads its questions from standard input, so --robots-dir - cannot. Name a file, or --robots-dir <(command)',
+    );
   }
   refuseSingleRobots(options.robotsDir ?? [], ['serve', ...agentWords(options)]);
   checkRobotsSource([], options);

@@ -7,7 +7,8 @@ import { version } from '../../files/package-file.js';
 import { MAX_THREADS } from '../../pipeline/bad-record.js';
 import { MAX_SHARDS } from '../../table/places.js';
 import { withTokens } from '../agents.js';
-import { filter, shard } from '../commands/filter.js';
+import { filter, filterCopying, shard } from '../commands/filter.js';
+import { outputFormat } from '../commands/outputs.js';
 import {
   type CommandDefinition,
   days,
@@ -202,7 +203,8 @@ export const filterDefinition: CommandDefinition = {
       const { fetchAndFilter } = await import('../commands/fetch-unknown.js');
       return fetchAndFilter(files, options, availableParallelism(), version());
     }
-    return filter(files, options, availableParallelism());
+    const run = outputFormat(options) === 'warc' ? filterCopying : filter;
+    return run(files, options, availableParallelism());
   },
 };
 

@@ -111,6 +111,7 @@ export const capturesDefinition: CommandDefinition = {
     mainOptions: ['--targets', '--as-of', '--quiet'],
     examples: [
       'robots-filter captures CC-MAIN-2025-13.warc.gz > part.captures.ndjson',
+      'curl https://data.example/robots.warc.gz | robots-filter captures - > part.captures.ndjson',
       'robots-filter compile --robots-dir part.captures.ndjson -o robots.table',
     ],
     notes: `
@@ -121,7 +122,9 @@ Exit status:
     0    the captures were written
     2    error`,
   },
-  arguments: [['<files...>', 'WARC files, or lists of them that end in .paths.']],
+  arguments: [
+    ['<files...>', 'WARC files, lists of them that end in .paths, or - for standard input.'],
+  ],
   options: () => [
     shared.profile(),
     shared.maxRobotsBytes(),

@@ -269,7 +269,11 @@ class CacheCompilation {
     const { onWarning, signal, history = false } = this.#options;
     const compilation = new ArchiveCompilation(archive, this.#contents, onWarning, { history });
     this.#archive = compilation;
-    for (const parts of compilation.readings()) await this.compile(eachOf(parts));
+    try {
+      for (const parts of compilation.readings()) await this.compile(eachOf(parts));
+    } finally {
+      archive.release();
+    }
     // All captures of an archive are bound in memory, and often they are the last to be compiled.
     await this.#compiler.rest();
     await compilation.bind(signal);

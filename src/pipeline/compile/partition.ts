@@ -153,7 +153,11 @@ class Partition {
     const target = { key: this.key, addEntry, takes };
     const compilation = new ArchiveCompilation(archive, target, onWarning, { history });
     const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
-    await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
+    try {
+      await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
+    } finally {
+      archive.release();
+    }
   }
 
   #addFound(authority: Authority, { body, source, date }: AddedFile): void {

@@ -62,7 +62,11 @@ export async function eachRobots(
   for await (const found of walk(cacheContents([path], followLinks), reader, 'after')) {
     if (found.kind === 'warning') onWarning(found.warning);
     else if (found.kind === 'archive') {
-      if (!(await eachCaptured(found, reader, onWarning, onRobots))) return false;
+      try {
+        if (!(await eachCaptured(found, reader, onWarning, onRobots))) return false;
+      } finally {
+        found.release();
+      }
     } else if (isSuccessful(found.entry) && !onRobots(heldAt(found, path))) return false;
   }
   return true;

@@ -349,13 +349,14 @@ async function openArchive(
     );
   }
   // Loaded on demand, together with the decompressors.
-  const { ArchiveUrls, SequentialSource } = await import('./warc-urls.js');
+  const { ArchiveUrls } = await import('./warc-urls.js');
+  const { SequentialSource } = await import('../../sources/piped.js');
   const { DescriptorSource } = await import('../../sources/file.js');
   const isPositioned = kind === 'file' && offset === 0;
   if (isPositioned) await raw.chunks.abandon();
   const source = isPositioned
     ? new DescriptorSource(descriptor)
-    : new SequentialSource(chunks, name);
+    : new SequentialSource(() => chunks.next(), name);
   const isPath = descriptor !== 0;
   const archive = await ArchiveUrls.open(source, { name, isPath, copies, onDamage });
   const stream = streamOf(archive);

@@ -13,7 +13,6 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
@@ -22,6 +21,7 @@ import { RobotsFilterError } from '../../base/errors.js';
 import { startsWith } from '../../files/magic.js';
 import {
   FileEnd,
+  InputSocket,
   inputName,
   openPath,
   openUnblocked,
@@ -364,33 +364,6 @@ export async function takeSocketStart(): Promise<InputStart> {
   socket.pause();
   socket.removeAllListeners('data');
   return { bytes: Buffer.concat(chunks), ended, socket };
-}
-
-/**
- * A socket from which an input is read. Fails with `ECONNRESET` if the writer reset the connection.
- *
- * libuv reports an end if a reset came together with the last bytes. A truncated input would then
- * pass as complete. The error is still pending in the system, so one more read reports it.
- */
-class InputSocket extends Socket {
-  readonly #descriptor: number;
-
-  constructor(descriptor: number) {
-    super({ fd: descriptor, readable: true, writable: false });
-    this.#descriptor = descriptor;
-  }
-
-  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (chunk === null) {
-      try {
-        readSync(this.#descriptor, Buffer.alloc(1));
-      } catch (error) {
-        this.destroy(error instanceof Error ? error : undefined);
-        return false;
-      }
-    }
-    return super.push(chunk, encoding);
-  }
 }
 
 /**

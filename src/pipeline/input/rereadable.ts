@@ -1,12 +1,9 @@
 /** Inputs that are read twice. */
 
-import { createWriteStream, fstatSync, rmSync, type Stats, statSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { fstatSync, type Stats, statSync } from 'node:fs';
 import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { TemporaryCopies } from '../../files/temporary.js';
 import { openRawPath } from './raw-input.js';
 
 /**
@@ -20,8 +17,7 @@ export class RereadableInputs {
    * file.
    */
   readonly #sizes: readonly (number | undefined)[];
-  #directory: string | undefined;
-  #copies = 0;
+  readonly #copies = new TemporaryCopies();
 
   /** @param onCopy is told of each copy before it is made */
   constructor(inputs: readonly string[], onCopy: (input: string, copy: string) => void) {
@@ -58,18 +54,21 @@ export class RereadableInputs {
 
   /** Deletes the copies. */
   discard(): void {
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
-    this.#directory = undefined;
+    this.#copies.discard();
   }
 
   async #copy(input: string, signal: AbortSignal): Promise<string> {
-    this.#directory ??= await mkdtemp(join(tmpdir(), 'robots-filter-'));
-    const path = join(this.#directory, String(this.#copies++));
+    const path = await this.#copies.newPath();
     this.#onCopy(input, path);
     const raw = await openRawPath(input);
+    // A pipe that stays silent must not delay a signal.
+    const abandon = (): void => void raw.chunks.abandon();
+    signal.addEventListener('abort', abandon);
     try {
-      await pipeline(raw.chunks.stream(), createWriteStream(path, { mode: 0o600 }), { signal });
+      await this.#copies.write(path, raw.chunks.stream(), signal);
+      signal.throwIfAborted();
     } finally {
+      signal.removeEventListener('abort', abandon);
       await raw.close();
     }
     return path;

@@ -5,6 +5,7 @@ import { describeSystemError } from '../../files/system-error.js';
 import { ARC_MAGIC, describeUnsupported } from '../../files/unsupported-formats.js';
 import { UnsupportedZstdError } from '../../files/zstd/frames.js';
 import { headerText } from '../../http/url.js';
+import { SequentialSource } from '../../sources/piped.js';
 import { type ArchiveCompression, compressionOfArchive, readArchive } from '../../warc/archive.js';
 import { hasControl } from '../../warc/captures.js';
 import { isKnownType, type WarcHeader } from '../../warc/header.js';
@@ -270,64 +271,3 @@ export async function readAgain(
 
 /** Ends the reading of a file whose lines nobody wants any longer. */
 class Abandoned extends Error {}
-
-/** Bytes before the last ones read that can be read again: more than a reader goes back. */
-const LOOK_BACK = 16 * 1024 * 1024;
-
-/**
- * The bytes of a pipe. The readers of WARC files go back only within a gzip member that is
- * inflated again in pieces, at most 4 MiB, or to a damaged place.
- */
-export class SequentialSource implements ByteSource {
-  readonly length = Number.POSITIVE_INFINITY;
-  readonly #chunks: ChunkSource;
-  readonly #name: string;
-  /** The last chunks, and the offset of the first of them. */
-  readonly #kept: Buffer[] = [];
-  #start = 0;
-  /** Offset after the last chunk. */
-  #end = 0;
-  #hasEnded = false;
-
-  /** @param name the name of the input in messages */
-  constructor(chunks: ChunkSource, name: string) {
-    this.#chunks = chunks;
-    this.#name = name;
-  }
-
-  /** @throws RobotsFilterError `input` if the bytes came too long ago */
-  async read(offset: number, buffer: Buffer): Promise<number> {
-    while (!this.#hasEnded && this.#end <= offset) {
-      const chunk = await this.#chunks.next();
-      if (chunk === undefined) {
-        this.#hasEnded = true;
-        break;
-      }
-      this.#kept.push(chunk);
-      this.#end += chunk.length;
-      this.#drop(Math.min(offset, this.#end) - LOOK_BACK);
-    }
-    if (offset < this.#start) {
-      throw new RobotsFilterError(
-        'input',
-        `${this.#name}: the data is damaged at byte ${offset}, and to search for the next record a pipe would have to be read again. Write it to a file, and name that file.`,
-      );
-    }
-    let at = this.#start;
-    for (const chunk of this.#kept) {
-      if (offset < at + chunk.length) return chunk.copy(buffer, 0, offset - at);
-      at += chunk.length;
-    }
-    return 0;
-  }
-
-  /** Drops the chunks that end before an offset. */
-  #drop(before: number): void {
-    for (;;) {
-      const [first] = this.#kept;
-      if (first === undefined || this.#start + first.length > before) return;
-      this.#kept.shift();
-      this.#start += first.length;
-    }
-  }
-}

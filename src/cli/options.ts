@@ -14,7 +14,7 @@ import {
   type Range,
   userAgentFault,
 } from '../fetch/limits.js';
-import type { RecordFormat } from '../kernel/query-settings.js';
+import type { RecordFormat, Server } from '../kernel/query-settings.js';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../pipeline/bad-record.js';
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { OutputFormat } from '../pipeline/output/rows.js';
@@ -433,6 +433,7 @@ export interface FilterOptions
     UseOptions {
   readonly fetch?: boolean;
   readonly table?: string;
+  readonly host?: Server;
   readonly agentField?: readonly string[];
   readonly timeField?: readonly string[];
   readonly inForce?: 'at' | 'latest' | 'ever';
@@ -468,6 +469,21 @@ export interface ShardOptions extends InputOptions {
   readonly progress?: boolean;
   readonly quiet?: boolean;
 }
+
+/** The formats that every command reads that judges or lists URLs. */
+const INPUTS: readonly string[] = [
+  'text',
+  'ndjson',
+  'json',
+  'csv',
+  'tsv',
+  'parquet',
+  'cdxj',
+  'warc',
+];
+
+const LOG_INPUT =
+  'log is that of a web server, in the combined format of Apache httpd and nginx: the agent of each line counts unless --agent names one, and --time-field time is the time of the line. Name the server with --host, or begin each line with it, as vhost_combined does.';
 
 // ---- The options that several commands have
 
@@ -699,15 +715,19 @@ export const shared = {
     ),
   ],
 
-  input: (): Option =>
-    describedOption(
+  /** @param log whether logs of web servers are read */
+  input: (log = false): Option => {
+    const formats = log ? [...INPUTS, 'log'] : INPUTS;
+    return describedOption(
       'Input',
       '--input <format>',
-      'Read this format: text, ndjson, json, csv, tsv, parquet, cdxj, warc (default: auto).',
+      `Read this format: ${formats.join(', ')} (default: auto).`,
       'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. cdxj is the index of an archive: each line has a key, a time and a JSON object. warc has records with a WARC-Target-URI, which come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
+      ...(log ? [LOG_INPUT] : []),
     )
-      .choices(['auto', 'text', 'ndjson', 'json', 'csv', 'tsv', 'parquet', 'cdxj', 'warc'])
-      .default('auto'),
+      .choices(['auto', ...formats])
+      .default('auto');
+  },
 
   urlField: (): Option =>
     describedOption(

@@ -248,8 +248,17 @@ export const QUERY_AGENT_COLUMN = QUERY_AGENT_FIELDS + WORD;
 export const QUERY_REGISTER = QUERY_AGENT_COLUMN + WORD;
 /** In a query of the register, the address of the counters of its agent: NAME_…. Otherwise 0. */
 export const QUERY_NAME = QUERY_REGISTER + WORD;
+/**
+ * FORMAT_LOG: the canonical host to which paths belong, a pair; its scheme, a bit as in the table;
+ * its port, 0 for the scheme's default; and the text that stands before a path in a URL, a pair.
+ * The host is empty if lines have it.
+ */
+export const QUERY_HOST = QUERY_NAME + WORD;
+export const QUERY_SCHEME = QUERY_HOST + PAIR;
+export const QUERY_PORT = QUERY_SCHEME + WORD;
+export const QUERY_BASE = QUERY_PORT + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_NAME + WORD;
+export const QUERY_FRAGMENTS = QUERY_BASE + PAIR;
 
 /** The time after which no robots.txt was captured. */
 export const LATEST = 0xffff_ffff;
@@ -317,6 +326,11 @@ export const OFFSET_BYTES = WORD;
  * of FORMAT_NDJSON. With QUERY_TIMED and no time field, the time of the record is that one.
  */
 export const FORMAT_CDXJ = 6;
+/**
+ * A line of the log of a web server, in the combined format (assembly/log.ts). The host of a path
+ * is that of the query (QUERY_HOST), or without one the first field of the line.
+ */
+export const FORMAT_LOG = 7;
 /** Bytes of the time of a URL: see QUERY_TIMES. */
 export const TIME_BYTES = WORD;
 

@@ -2,6 +2,7 @@
 
 import { RobotsFilterError } from '../base/errors.js';
 import type { Agent } from '../protocol/agent.js';
+import type { Authority, Scheme } from '../protocol/authority.js';
 import {
   ALL_REASONS,
   USE_WORDS,
@@ -46,9 +47,18 @@ import {
 /**
  * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
  * row; the rows of Parquet and the records of WARC come as JSON objects; in CDXJ a key and a time
- * precede an object.
+ * precede an object; a log is that of a web server.
  */
-export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet' | 'cdxj' | 'warc';
+export type RecordFormat =
+  | 'text'
+  | 'ndjson'
+  | 'json'
+  | 'csv'
+  | 'tsv'
+  | 'parquet'
+  | 'cdxj'
+  | 'warc'
+  | 'log';
 /**
  * What the lines of a query are. With `offsets` each is the place of a value of a column, and only
  * the conversion `outcomes` can be written.
@@ -66,6 +76,9 @@ export type OutputMode = 'annotate' | 'allowed' | 'denied' | 'verdicts' | 'mask-
  * bytes that kernel/layout.ts describes, with or without the URL.
  */
 export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcomes';
+
+/** A server whose log is read. */
+export type Server = Authority & { readonly scheme: Scheme };
 
 /** What a run asks about every URL. */
 export interface QuerySettings {
@@ -133,6 +146,8 @@ export interface QuerySettings {
   readonly agentField?: readonly string[] | undefined;
   /** The column of rows that names that agent, from 0; it may be changed later. Default 0. */
   readonly agentColumn?: number;
+  /** For logs, the server to which paths belong; `undefined` if each line begins with it. */
+  readonly server?: Server | undefined;
   /** Whether every version of a robots.txt counts, and not that of one time. Default false. */
   readonly ever?: boolean | undefined;
   /**
@@ -218,6 +233,7 @@ export const NOTATIONS = {
   parquet: 'json',
   cdxj: 'json',
   warc: 'json',
+  log: 'text',
   offsets: 'json',
   outcomes: 'json',
 } as const satisfies Record<LineFormat | Conversion, string>;
@@ -334,6 +350,7 @@ const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
   parquet: ',"row":',
   cdxj: ',"line":',
   warc: ',"record":',
+  log: ',"line":',
   offsets: ',"row":',
 };
 

@@ -1,9 +1,17 @@
 /** Encodes the questions about every URL of a run as the block of memory that the kernel reads. */
 
 import { type Agent, lowerCaseAscii } from '../protocol/agent.js';
+import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import { ANY_KEY, EVERYONE, isSignalToken, signalToken, type Use } from '../protocol/uses.js';
 import { VERDICTS } from '../protocol/verdict.js';
-import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
+import {
+  MAX_HOST_BYTES,
+  SCHEME_FTP,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
+  SOURCE_LIMIT,
+  TEXT_LIMIT,
+} from '../table/format.js';
 import {
   AGENT_BYTES,
   AGENT_CHAIN,
@@ -30,6 +38,7 @@ import {
   FORMAT_CDXJ,
   FORMAT_CSV,
   FORMAT_JSON,
+  FORMAT_LOG,
   FORMAT_NDJSON,
   FORMAT_OFFSETS,
   FORMAT_TEXT,
@@ -60,6 +69,7 @@ import {
   QUERY_AGENTS,
   QUERY_ANY_HOST,
   QUERY_AT,
+  QUERY_BASE,
   QUERY_BYTES,
   QUERY_COLUMN,
   QUERY_CONVERSION,
@@ -76,6 +86,7 @@ import {
   QUERY_FRAGMENTS,
   QUERY_FRAMES,
   QUERY_GOOGLE,
+  QUERY_HOST,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_AGE,
@@ -84,6 +95,7 @@ import {
   QUERY_NOW,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_PORT,
   QUERY_REGISTER,
   QUERY_REMEMBERED,
   QUERY_REQUIRE_GRANT,
@@ -91,6 +103,7 @@ import {
   QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
+  QUERY_SCHEME,
   QUERY_SEEN,
   QUERY_SHARD_QUERIES,
   QUERY_SHARDS,
@@ -146,6 +159,8 @@ export interface Query {
   readonly outcomes: number;
 }
 
+/** Bytes of `https://`, a host, a colon and a port. */
+const MOST_SERVER_BYTES = 8 + MAX_HOST_BYTES + 6;
 /** Bytes of a key that no object has: see `wantedBytes` of the kernel. */
 const NO_KEY = 0xffff_ffff;
 /** The counters of rules begin with a quarter of their entries, or with this many. */
@@ -160,6 +175,7 @@ const FORMAT_NUMBERS: Record<LineFormat, number> = {
   parquet: FORMAT_NDJSON,
   cdxj: FORMAT_CDXJ,
   warc: FORMAT_NDJSON,
+  log: FORMAT_LOG,
   offsets: FORMAT_OFFSETS,
 };
 const CONVERSIONS: Record<Conversion, number> = {
@@ -254,7 +270,11 @@ function lineOverhead(
   const padding = annotatesRows(settings) ? mostRowFields : 0;
   // The agent that a record names, the product token of its group, and quotes around them.
   const named = settings.agentField === undefined ? 0 : 3 * MOST_VALUE_BYTES;
-  return 64 + named + verdicts + explained + 3 * strings + shown + frame + padding + 5 * MARGIN;
+  // In logs the server stands before a path, once more in a frame.
+  const server = settings.format === 'log' ? (GREATEST_EXPANSION + 2) * MOST_SERVER_BYTES : 0;
+  return (
+    64 + server + named + verdicts + explained + 3 * strings + shown + frame + padding + 5 * MARGIN
+  );
 }
 
 /** Writes the blocks of a query one after another. */
@@ -305,9 +325,16 @@ export function tokenOfLink(link: string, google: boolean): string | undefined {
   return google && (link === '*' || isSignalToken(token)) ? undefined : token;
 }
 
+/** A scheme as tables have it. */
+const SCHEME_BITS: Readonly<Record<Scheme, number>> = {
+  http: SCHEME_HTTP,
+  https: SCHEME_HTTPS,
+  ftp: SCHEME_FTP,
+};
+
 /** An upper bound of the bytes that `encodeQuery` writes. */
 export function queryBytes(settings: QuerySettings): number {
-  let bytes = QUERY_BYTES + 4 * MARGIN + (settings.shards ? CRC_BYTES : 0);
+  let bytes = QUERY_BYTES + 4 * MARGIN + 2 * MOST_SERVER_BYTES + (settings.shards ? CRC_BYTES : 0);
   for (const word of fragments(settings)) bytes += 16 + 3 * word.length;
   const { urlField, timeField = [], agentField = [] } = settings;
   for (const key of [...urlField, ...timeField, ...agentField]) {
@@ -452,6 +479,13 @@ export function encodeQuery(
   block.word(QUERY_RULE_ENTRIES, firstEntries);
   block.word(QUERY_RULE_DOUBLINGS, ruleEntries === 0 ? 0 : Math.log2(ruleEntries / firstEntries));
   const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
+  if (settings.server !== undefined) {
+    const { scheme, host, port } = settings.server;
+    block.put(QUERY_HOST, encoder.encode(host));
+    block.word(QUERY_SCHEME, SCHEME_BITS[scheme]);
+    block.word(QUERY_PORT, port ?? 0);
+    block.put(QUERY_BASE, encoder.encode(formatAuthority(settings.server)));
+  }
   const registerStart = CACHE_LINE * Math.ceil(rulesEnd / CACHE_LINE);
   block.word(QUERY_REGISTER, agentField === undefined ? 0 : registerStart);
   const end = agentField === undefined ? rulesEnd : registerStart + REGISTER_BYTES;

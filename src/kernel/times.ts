@@ -20,6 +20,7 @@ let own: PrivateKernel | undefined;
  *   minute.
  * - 14 digits, `20250310120000`, as archives have them, and their first 12, 10 and 8 digits, in
  *   UTC. Years are 1900 to 2099.
+ * - `10/Oct/2000:13:55:36 -0700`, as the logs of web servers have it.
  * - From 100,000,000 on seconds since 1970, and from 100,000,000,000 on milliseconds since 1970,
  *   with or without a fraction. A smaller number is more likely a year, or something else, than a
  *   time before March 1973.

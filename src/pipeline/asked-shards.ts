@@ -2,6 +2,7 @@
 
 import { emptyTable } from '../judge/table-memory.js';
 import { NO_SHARD } from '../kernel/layout.js';
+import type { Server } from '../kernel/query-settings.js';
 import { parseAgent } from '../protocol/agent.js';
 import type { Manifest } from '../table/manifest.js';
 import { MainThread } from '../workers/main-thread.js';
@@ -19,6 +20,8 @@ export interface KeptInput {
 /** How the inputs will be read. */
 interface Reading extends Required<Pick<OpenInputOptions, 'urlField'>> {
   readonly open: Omit<OpenInputOptions, 'taken'>;
+  /** For logs, the server to which paths belong; `undefined` if each line begins with it. */
+  readonly server: Server | undefined;
   readonly maxLineBytes: number;
   /** Most bytes of input, decompressed, that are worth a look. */
   readonly mostBytes: number;
@@ -35,7 +38,7 @@ interface Reading extends Required<Pick<OpenInputOptions, 'urlField'>> {
 export async function askedShards(
   inputs: readonly KeptInput[],
   { shards, profile }: Pick<Manifest, 'shards' | 'profile'>,
-  { open: options, urlField, maxLineBytes, mostBytes }: Reading,
+  { open: options, urlField, server, maxLineBytes, mostBytes }: Reading,
 ): Promise<ReadonlySet<number> | undefined> {
   const filter = new Filter({
     // No host is looked up, but the profile decides what is a URL.
@@ -48,6 +51,7 @@ export async function askedShards(
       explain: false,
       strict: false,
       urlField,
+      server,
       verdictField: undefined,
       maxLineBytes,
       countHosts: false,

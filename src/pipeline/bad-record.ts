@@ -20,7 +20,7 @@ export interface BadRecord {
  * record, so records are counted. In Parquet, rows are counted. A row of CSV or TSV has the number
  * of its first line. In WARC, the records that are judged are counted, and damaged places.
  */
-export type RecordUnit = 'line' | 'record' | 'row' | 'first line' | 'WARC record';
+export type RecordUnit = 'line' | 'record' | 'row' | 'first line' | 'WARC record' | 'line of a log';
 
 /** The unit by which the bad records of a format are numbered. */
 export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
@@ -32,6 +32,7 @@ export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
   parquet: 'row',
   cdxj: 'line',
   warc: 'WARC record',
+  log: 'line of a log',
 };
 
 const DESCRIPTIONS: Partial<Record<Reason, string>> = {
@@ -56,6 +57,11 @@ const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
     'no-object': 'damaged',
     'no-time': 'WARC-Date is missing or invalid',
   },
+  'line of a log': {
+    'no-url': 'no request for a path or a URL, or not a whole line of the combined format',
+    'invalid-url': 'no request for a path or a URL, or no host before a line without --host',
+    'no-time': 'no time that can be read',
+  },
   'first line': {
     'no-url':
       'no URL in the column (--url-field), more fields than the first row, or a quoted field without an end. Put quotes around a field that holds the delimiter. If the first row is a title, leave it out: tail -n +2 FILE | robots-filter …',
@@ -67,7 +73,8 @@ const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
 /** Describes a bad record: its place and its fault. */
 export function describeBadRecord(record: BadRecord, unit: RecordUnit): string {
   const { input, line, reason } = record;
-  const place = unit === 'first line' ? 'line' : unit === 'WARC record' ? 'record' : unit;
+  const isCounted = unit === 'record' || unit === 'row';
+  const place = unit === 'WARC record' ? 'record' : isCounted ? unit : 'line';
   const description = IN_UNIT[unit]?.[reason] ?? DESCRIPTIONS[reason] ?? reason;
   return `${input}, ${place} ${line}: ${description}`;
 }

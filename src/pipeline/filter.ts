@@ -33,6 +33,7 @@ import {
   outcomesOf,
   type QuerySettings,
   type RecordFormat,
+  type Server,
   useField,
 } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
@@ -107,6 +108,8 @@ export interface FilterSettings {
    * name stands for all that records name, and nothing is asked about uses.
    */
   readonly agentField?: readonly string[] | undefined;
+  /** For logs, the server to which paths belong. Default: each line begins with it. */
+  readonly server?: Server | undefined;
   /** With `agentField`, the crawlers that are found by their names. Default: none. */
   readonly knownAgents?: readonly KnownAgent[] | undefined;
   /** Whether every version of a robots.txt counts. Default false. Only with histories. */
@@ -361,12 +364,13 @@ export class Filter {
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
     const table = this.#table;
-    // The time of a line of CDXJ stands before its object.
-    const isBefore = format === 'cdxj' && timeField?.join('.') === ARCHIVE_TIME;
+    // The time of a line of CDXJ stands before its object, and a line of a log has no members.
+    const isBefore =
+      format === 'log' || (format === 'cdxj' && timeField?.join('.') === ARCHIVE_TIME);
     const settingsIn = (bank: Bank) => ({
       ...this.#querySettings(format, bank),
       urlField,
-      timeField: isBefore ? [] : timeField,
+      timeField: isBefore && timeField !== undefined ? [] : timeField,
       timed: timeField !== undefined,
       agentField,
     });
@@ -383,7 +387,7 @@ export class Filter {
       query: (divider ?? first).query,
       agents: agentField && {
         known: this.#settings.knownAgents ?? [],
-        notation: isRows(format) ? 'rows' : 'json',
+        notation: isRows(format) ? 'rows' : format === 'log' ? 'log' : 'json',
       },
       banks: divider && { banks: placed, bankOfShard: bankOfShard(table) },
       batchBytes: this.#batchBytes,
@@ -524,6 +528,7 @@ const BAD_RECORD_MEMBERS = {
   parquet: ['row', 'input'],
   cdxj: ['line', 'input'],
   warc: ['record', 'input'],
+  log: [],
   auto: ['line', 'record', 'row', 'input'],
 } as const satisfies Record<RecordFormat | 'auto', readonly string[]>;
 

@@ -46,8 +46,8 @@ export interface AgentsTask {
   readonly notation: ValueNotation;
 }
 
-/** How values that name agents are written in lines: in JSON strings, or in rows. */
-export type ValueNotation = 'json' | 'rows';
+/** How values that name agents are written in lines: in JSON strings, in rows, or in logs. */
+export type ValueNotation = 'json' | 'rows' | 'log';
 
 /** The banks of a run: memories that hold some shards of the table each. */
 export interface BanksTask {

@@ -236,9 +236,31 @@ function textOf(value: Buffer, notation: ValueNotation): string {
   // Without --strict, the kernel accepts control characters in strings.
   for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) < SPACE) bytes[at] = SPACE;
   const text = bytes.toString();
+  if (notation === 'log') return withoutEscapes(text);
   // In rows two quotes stand for one. No name has any.
   if (notation !== 'json' || !text.includes('\\')) return text;
   return unescaped(text) ?? unescaped(text.slice(0, text.lastIndexOf('\\'))) ?? text;
+}
+
+/** Characters that stand after a backslash for others than themselves, or for themselves. */
+const ESCAPED = 'bfnrtv"\\';
+
+/**
+ * The text of a value in a log, with `\xhh` as the character, and a space for other escapes: no
+ * name has what they mean.
+ */
+function withoutEscapes(text: string): string {
+  let plain = '';
+  let copied = 0;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', copied)) {
+    plain += text.slice(copied, at);
+    const digits = text.slice(at + 2, at + 4);
+    const code = text[at + 1] === 'x' && digits.length === 2 ? Number(`0x${digits}`) : Number.NaN;
+    const isOne = ESCAPED.includes(text[at + 1] ?? '-');
+    plain += Number.isNaN(code) ? ' ' : String.fromCharCode(code);
+    copied = at + (Number.isNaN(code) ? (isOne ? 2 : 1) : 4);
+  }
+  return plain + text.slice(copied);
 }
 
 /** The text of the inside of a JSON string; `undefined` if it has an escape that JSON has not. */

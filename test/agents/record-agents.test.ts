@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTable } from '../../src/judge/open-table.js';
+import type { FilterSettings } from '../../src/pipeline/filter.js';
 import { knownAgents } from '../../src/protocol/known-agents.js';
+import { Pool } from '../../src/workers/pool.js';
 import { Workplace } from '../cli/command-line.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
+import { filterCase } from '../shards/filter-case.js';
 
 /*
  * Records that name their agents: each must get the verdict that it gets in a run which asks for
@@ -258,6 +264,37 @@ describe('records that name their agents', () => {
       .reduce((total, line) => total + Number(line.split(',')[1]), 0);
     expect(sum).toBe(count);
   });
+});
+
+test('in a table that lies in several memories', async () => {
+  const table = await readTable(join(place.path, 't'), { bankBytes: 1 });
+  expect(table.banks.length).toBeGreaterThan(1);
+  const settings: FilterSettings = {
+    agents: [{ name: 'all', chain: ['*'] }],
+    agentField: ['request', 'user-agent'],
+    knownAgents: knownAgents(),
+    output: 'annotate',
+    unknown: 'unknown',
+    explain: true,
+    strict: false,
+    urlField: ['url'],
+    verdictField: undefined,
+    maxLineBytes: 1 << 20,
+    countHosts: false,
+  };
+  const input = readFileSync(join(place.path, 'f.ndjson'));
+  const expected = await run('--table t.table --agent-field request.user-agent --explain f.ndjson');
+  const pool = new Pool({ threads: 2 });
+  for (const [toFile, batchBytes] of [
+    [true, 4096],
+    [false, 1 << 16],
+  ] as const) {
+    const drawn = { format: 'ndjson', input, settings, pool, toFile, batchBytes } as const;
+    const { output, error } = await filterCase(table, place.path, drawn);
+    expect(error).toBeUndefined();
+    expect(Buffer.from(output, 'latin1').toString().trimEnd().split('\n')).toEqual(expected);
+  }
+  await pool.close();
 });
 
 test('known agents come from --agents-file', async () => {

@@ -40,6 +40,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ' --format': 'ndjson',
   'compile --output': 'out.table.gz',
   'lint --format': 'json',
+  '--host': 'a.example',
   '--host-column': 'site',
   '--in-force': 'ever',
   '--hosts': 'hosts.txt',

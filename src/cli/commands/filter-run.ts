@@ -226,6 +226,7 @@ export class FilterRun {
       urlField: formatFieldPath(options.urlField),
       timeField,
       isText: this.#lastFormat === 'text',
+      isLog: this.#lastFormat === 'log',
       sample: this.#sample,
     });
     if (warning !== undefined) diagnostics.note(warning);

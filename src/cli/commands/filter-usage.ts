@@ -41,6 +41,7 @@ export async function checkFilterUsage(
   checkUrlField(options);
   checkTimes(options);
   checkAgentField(options);
+  checkLog(options);
   checkUses(options);
   refuseAdditions(options);
   checkAddedMembers(options);
@@ -147,6 +148,42 @@ function checkAgentField(options: FilterOptions): void {
   for (const [option, value, reason] of others) {
     if (value === undefined || value === false) continue;
     throw usageError(`--agent-field and ${option} ${reason}`);
+  }
+}
+
+/** The fields of the lines of a log, as --agent-field and --time-field name them. */
+export const LOG_AGENT = 'agent';
+const LOG_TIME = 'time';
+
+/**
+ * Checks what is asked of the log of a web server, which has two fields and no others.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkLog(options: FilterOptions): void {
+  const { input, host, urlField, agentField, timeField, header } = options;
+  if (input !== 'log') {
+    if (host === undefined) return;
+    throw usageError(
+      '--host has no effect without --input log. Add it, or leave --host out: URLs have their hosts',
+    );
+  }
+  if (options.fetch === true) {
+    throw usageError(
+      '--fetch does not read logs. Fetch the robots.txt of the server first: echo https://HOST/ | robots-filter fetch --robots-dir DIR',
+    );
+  }
+  for (const [option, path, name] of [
+    ['--agent-field', agentField, LOG_AGENT],
+    ['--time-field', timeField, LOG_TIME],
+  ] as const) {
+    if (path === undefined || path.join('.') === name) continue;
+    throw usageError(`the lines of a log have no ${path.join('.')}. Use ${option} ${name}`);
+  }
+  if (urlField.join('.') !== 'url' || header !== undefined) {
+    throw usageError(
+      `${header === undefined ? '--url-field' : '--header'} has no effect on --input log. Leave it out`,
+    );
   }
 }
 

@@ -320,6 +320,7 @@ function settingsOf(
   return {
     agents,
     agentField: options.agentField,
+    server: options.host,
     uses: usesOf(options),
     requireGrant: options.requireGrant ?? false,
     output: outputMode(options),

@@ -270,10 +270,11 @@ export class FilterInputs {
       if (inputs === undefined) return undefined;
       // Loaded on demand, because most tables are in one piece.
       const { askedShards } = await import('../../pipeline/asked-shards.js');
-      const { urlField, maxLineBytes } = options;
+      const { urlField, host: server, maxLineBytes } = options;
       const shards = await askedShards(inputs, manifest, {
         open: openOptions(options),
         urlField,
+        server,
         maxLineBytes,
         mostBytes: MOST_BYTES,
       });

@@ -4,10 +4,13 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, type Option } from 'commander';
 import { docsPage } from '../../base/errors.js';
 import { version } from '../../files/package-file.js';
+import type { Server } from '../../kernel/query-settings.js';
 import { MAX_THREADS } from '../../pipeline/bad-record.js';
+import { DEFAULT_PORTS, formatAuthority, parseAuthority } from '../../protocol/authority.js';
 import { MAX_SHARDS } from '../../table/places.js';
 import { withTokens } from '../agents.js';
 import { filter, filterCopying, shard } from '../commands/filter.js';
+import { LOG_AGENT } from '../commands/filter-usage.js';
 import { outputFormat } from '../commands/outputs.js';
 import {
   type CommandDefinition,
@@ -104,7 +107,7 @@ export const filterDefinition: CommandDefinition = {
       '--time-field <name>',
       'Judge each record for its own time, in this member or column.',
       'The robots.txt that was in force at that time counts: the newest that is not later. The table must have been compiled with --history; robots.txt files of --robots-dir need dates. Before the first one, the verdict is unknown. A record without a time is invalid.',
-      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object, and in WARC it is WARC-Date.',
+      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, 10/Oct/2000:13:55:36 -0700, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object; in WARC it is WARC-Date; in a log, time is that of the line.',
       '    robots-filter --table history.table --time-field fetch_time -a GPTBot crawl.parquet',
     ).argParser(fieldPathOnce),
     describedOption(
@@ -143,8 +146,15 @@ export const filterDefinition: CommandDefinition = {
       'For --allowed, --denied and --format mask-ndjson. Without this option, --allowed passes what is unstated, too.',
       '    robots-filter --table robots.table --use train --require-grant --allowed urls.txt',
     ),
-    shared.input(),
+    shared.input(true),
     shared.urlField(),
+    describedOption(
+      'Input',
+      '--host <name>',
+      'With --input log, the server whose log it is.',
+      'HOST, HOST:PORT or a URL without a path. Without a scheme it is https, or http if there is a port other than 443. Without this option, the first field of each line is HOST or HOST:PORT.',
+      '    robots-filter --table robots.table --input log --host shop.example access.log',
+    ).argParser(serverOf),
     ...shared.header(),
     maxJudgedLineOption(),
     strictOption(),
@@ -198,7 +208,7 @@ export const filterDefinition: CommandDefinition = {
     shared.quiet(),
   ],
   async run(files: readonly string[], given: FilterOptions) {
-    const options = await withTokens(given);
+    const options = await withTokens(withLogAgents(given));
     if (options.fetch === true) {
       const { fetchAndFilter } = await import('../commands/fetch-unknown.js');
       return fetchAndFilter(files, options, availableParallelism(), version());
@@ -260,6 +270,23 @@ Exit status:
 };
 
 // ---- Options of the filter
+
+/** The server that --host names. */
+function serverOf(text: string, earlier: Server | undefined): Server {
+  const url = once(text, earlier && formatAuthority(earlier));
+  const authority = parseAuthority(url);
+  if (authority === undefined) {
+    throw new InvalidArgumentError('Use HOST, HOST:PORT or https://HOST, without a path.');
+  }
+  const { host, port, scheme = port === undefined || port === 443 ? 'https' : 'http' } = authority;
+  return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
+}
+
+/** In logs, each line names its agent. Unless --agent asks for others, that is the one. */
+function withLogAgents(options: FilterOptions): FilterOptions {
+  const isAsked = options.agent !== undefined || options.agentField !== undefined;
+  return options.input === 'log' && !isAsked ? { ...options, agentField: [LOG_AGENT] } : options;
+}
 
 const maxJudgedLineOption = (): Option =>
   maxLineBytesOption('Judge no line that is longer than this many bytes.', 'is invalid');

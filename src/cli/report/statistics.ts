@@ -422,6 +422,8 @@ interface Circumstances {
   readonly timeField?: string | undefined;
   /** Whether the last input was text. */
   readonly isText: boolean;
+  /** Whether the last input was the log of a web server. */
+  readonly isLog: boolean;
   /** The first records of an input in which nothing was decided. */
   readonly sample: SampledInput | undefined;
 }
@@ -533,13 +535,16 @@ function nameOf(host: string, { schemes, port }: TableAuthority): string {
 
 function causeOfInvalid(
   reasons: Readonly<Record<Reason, number>>,
-  { urlField, timeField, isText, sample }: Circumstances,
+  { urlField, timeField, isText, isLog, sample }: Circumstances,
 ): string {
   if (sample?.document !== undefined) return `The input ${sample.document}`;
   // A record without a time has a fine URL.
   const hasUrls = reasons['no-time'] > reasons['no-url'] + reasons['invalid-url'];
   const isElsewhere = sample === undefined || hasUrls ? undefined : elsewhere(sample, urlField);
   if (isElsewhere !== undefined) return isElsewhere;
+  if (isLog && !hasUrls) {
+    return 'Their lines are not those of the combined format of Apache httpd or nginx, or lack the host that must begin each line without --host NAME';
+  }
   const causes = [
     [reasons['no-url'], `Their objects have no string "${urlField}". Use --url-field NAME`],
     [
@@ -596,6 +601,7 @@ const LINES: Readonly<Record<RecordFormat, string>> = {
   cdxj: 'those of an index: key, time and JSON object',
   parquet: 'bytes of Parquet',
   warc: 'records of WARC',
+  log: "those of a web server's log",
 };
 
 /** The command that makes a list of the URLs in a member of each object. */

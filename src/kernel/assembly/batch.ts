@@ -10,6 +10,7 @@ import {
   DENY,
   FORMAT_CDXJ,
   FORMAT_JSON,
+  FORMAT_LOG,
   FORMAT_NDJSON,
   FORMAT_TEXT,
   FRAGMENT_MASK_ALLOWED,
@@ -192,6 +193,11 @@ function emitAll(task: Task, worker: Worker, lines: i32, scratch: usize): i32 {
   return RUN_DONE;
 }
 
+/** Whether the verdicts stand before the lines as they came. */
+function holdsText(query: Query): bool {
+  return query.format === FORMAT_TEXT || query.format === FORMAT_LOG;
+}
+
 /** Whether one agent's verdict is added to each record, and nothing else is written or counted. */
 function isPlain(query: Query): bool {
   return (
@@ -210,7 +216,7 @@ function emitPlain(query: Query, worker: Worker, line: Line, scratch: usize, to:
   worker.records++;
   worker.passed++;
   increment(changetype<usize>(worker) + WORKER_TALLY + <usize>worker.results.outcome * 8);
-  if (query.format === FORMAT_TEXT) to = annotateText(query, worker, line, to);
+  if (holdsText(query)) to = annotateText(query, worker, line, to);
   else if (holdsRows(query)) to = annotateRow(query, worker, line, to);
   else to = annotateJson(query, worker, line, to);
   return lineEnd(line, to);
@@ -339,7 +345,7 @@ function write(
   if (output === OUTPUT_MASK) {
     return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));
   }
-  const isText = query.format === FORMAT_TEXT;
+  const isText = holdsText(query);
   const isTooLong = outcome >= 0 && (outcome & REASON_MASK) === REASON_LINE_TOO_LONG;
   // Only the beginning of an overlong line is written, wherever its length was noticed.
   if (isTooLong && (isText || isRow)) truncateLine(line, isRow);

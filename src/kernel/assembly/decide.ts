@@ -26,6 +26,7 @@ import {
   CHAIN_TOKEN,
   COPY_MARGIN,
   DENY,
+  FORMAT_LOG,
   QUERY_EVER,
   QUERY_GOOGLE,
   REASON_BITS,
@@ -72,7 +73,7 @@ export function decide(query: Query, worker: Worker, line: Line, scratch: usize)
     giveOutcome(query, worker, found === 0 ? unknown : found - REMEMBERED_OUTCOME, 0, 0, false);
     return;
   }
-  if (isGoogle(query)) prepareGooglePath(line, scratch);
+  if (isGoogle(query)) prepareGooglePath(query, line, scratch);
   else preparePath(line, scratch);
   if (line.remembered !== 0) decideByMemory(query, worker, line);
   else if ((query.flags & QUERY_EVER) !== 0) decideByAll(query, worker, line);
@@ -437,10 +438,11 @@ function mayNeedRewriting(at: usize, end: usize): bool {
  * Prepares the text that google/robotstxt matches: the URL as given (docs/verdicts.md, google
  * profile, point 8). `scratch` has room for the URL and SCRATCH_MARGIN.
  */
-function prepareGooglePath(line: Line, scratch: usize): void {
+function prepareGooglePath(query: Query, line: Line, scratch: usize): void {
   const url = line.url;
   let end = line.urlEnd;
-  const start = end - url >= 2 && load<u16>(url) === SLASH_SLASH ? url + 2 : url;
+  const isPath = query.format === FORMAT_LOG && line.path === url;
+  const start = end - url >= 2 && load<u16>(url) === SLASH_SLASH && !isPath ? url + 2 : url;
   let from = start;
   // The `://` of a scheme, unless a path, parameters or a query begin before it.
   for (let at = start; at < end; at++) {

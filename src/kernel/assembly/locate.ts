@@ -1,11 +1,12 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii';
+import { BACKSLASH, CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../base/ascii';
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
   FORMAT_CDXJ,
   FORMAT_JSON,
+  FORMAT_LOG,
   FORMAT_OFFSETS,
   FORMAT_TEXT,
   INVALID,
@@ -29,10 +30,12 @@ import {
   REFUSED_RECORD,
 } from '../layout';
 import { findByte, isControlOrSpace } from './bytes';
+import { firstNonCanonical } from './canonical';
 import { bucketOf, findShard, hashHost } from './hosts';
 import { locateAlike, noteAlike, rememberShape } from './json/alike';
 import { holdsControl, LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsEscape, unescapeString } from './json/string';
+import { readLogLine, unescapeLog } from './log';
 import {
   claimScratch,
   EMPTY,
@@ -55,7 +58,7 @@ import {
   rowStart,
 } from './rows';
 import { NO_TIME, timeOf } from './time';
-import { splitAny, splitPlain } from './url';
+import { splitAny, splitPlain, splitServer } from './url';
 
 function fail(line: Line, reason: i32): void {
   line.outcome = (INVALID << REASON_BITS) | reason;
@@ -93,8 +96,9 @@ export function locate(
   if (query.format === FORMAT_OFFSETS) {
     return locateByOffset(query, line, end, hostSpace, scratch);
   }
-  return holdsRows(query)
-    ? locateInRow(query, line, end, hostSpace, scratch)
+  if (holdsRows(query)) return locateInRow(query, line, end, hostSpace, scratch);
+  return query.format === FORMAT_LOG
+    ? locateInLog(query, line, end, hostSpace, scratch)
     : locateInJson(query, line, end, worker, hostSpace, scratch);
 }
 
@@ -121,12 +125,13 @@ export function readTime(query: Query, line: Line, scratch: usize): void {
 /** The time that a record states, in seconds since 1970; LATEST if it states none. */
 function timeOfRecord(query: Query, line: Line, scratch: usize): u32 {
   const isRow = holdsRows(query);
+  const isJson = !isRow && query.format !== FORMAT_LOG;
   if (isRow) locateTimeField(query, line);
   // The lines of text have no other values than their URLs.
   let from: usize = query.format === FORMAT_TEXT ? 0 : when;
   let end = whenEnd;
   if (from === 0 || end - from > LONGEST_TIME) return LATEST;
-  if (!isRow && holdsEscape(from, end)) {
+  if (isJson && holdsEscape(from, end)) {
     // Some writers escape the plus of an offset: `\u002b`.
     claimScratch(scratch, end - from + COPY_MARGIN);
     end = unescapeString(from, end, scratch);
@@ -345,6 +350,64 @@ function objectInIndex(start: usize, end: usize): usize {
   if (time === lineEnd) return 0;
   setWhen(key + 1, time);
   return time + 1;
+}
+
+/**
+ * The line is that of a web server's log. Its request has a path, or a whole URL, as those that ask
+ * a proxy have.
+ */
+function locateInLog(
+  query: Query,
+  line: Line,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const start = line.start;
+  endLine(line, findByte(LF, start, end), end);
+  const lineEnd = line.end;
+  if (isBlank(start, lineEnd)) {
+    line.outcome = EMPTY;
+    return scratch;
+  }
+  if (isTooLong(query, line)) {
+    fail(line, REASON_LINE_TOO_LONG);
+    return scratch;
+  }
+  if (!readLogLine(line)) {
+    fail(line, REASON_NO_URL);
+    return scratch;
+  }
+  let from = line.source;
+  let to = line.sourceEnd;
+  if (findByte(BACKSLASH, from, to) < to) {
+    claimScratch(scratch, to - from + COPY_MARGIN);
+    to = unescapeLog(from, to, scratch);
+    from = scratch;
+    scratch = to + COPY_MARGIN;
+    line.owned = 1;
+  }
+  line.url = from;
+  line.urlEnd = to;
+  if (load<u8>(from) !== SLASH) return resolve(query, line, hostSpace, scratch);
+  line.leader = 0;
+  line.path = from;
+  if (query.hostBytes !== 0) {
+    line.host = query.host;
+    line.hostBytes = query.hostBytes;
+    line.scheme = query.scheme;
+    line.port = query.port;
+  } else if (!splitServer(line, start, findByte(SPACE, start, lineEnd), hostSpace)) {
+    fail(line, REASON_INVALID_URL);
+    return scratch;
+  }
+  while (isControlOrSpace(load<u8>(to - 1))) to--;
+  line.pathEnd = to;
+  line.nonCanonical = firstNonCanonical(from, to);
+  // google/robotstxt matches the URL itself: its copy must not be overwritten.
+  if ((query.flags & QUERY_GOOGLE) !== 0) line.owned = 0;
+  settle(query, line);
+  return scratch;
 }
 
 /** The reason why a line that is not blank is no record. */

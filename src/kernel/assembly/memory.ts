@@ -209,6 +209,12 @@ export class Query {
   agentColumn: i32;
   register: usize;
   name: usize;
+  host: usize;
+  hostBytes: i32;
+  scheme: i32;
+  port: i32;
+  base: usize;
+  baseBytes: i32;
 }
 
 /** AGENT_… */

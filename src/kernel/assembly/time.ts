@@ -13,6 +13,7 @@ import {
   LOWER_T,
   LOWER_Z,
   PLUS,
+  SLASH,
   SPACE,
   UPPER_T,
   UPPER_Z,
@@ -33,6 +34,8 @@ const HOUR_DIGITS: i32 = 10;
 /** Digits of `YYYYMMDD` and `YYYYMMDDhhmmss`. */
 const DAY_DIGITS: i32 = 8;
 const SECOND_DIGITS: i32 = 14;
+/** Bytes of `10/Oct/2000:13:55:36`. */
+const LOG_BYTES: usize = 20;
 /** Bytes of `2025-03-10`, and of `2025-03-10T12:00`. */
 const DAY_BYTES: usize = 10;
 const MINUTE_BYTES: usize = 16;
@@ -50,6 +53,7 @@ const DAYS_TO_1970: i32 = 719_468;
  * states none. Further digits of a fraction are dropped.
  */
 export function timeOf(from: usize, end: usize): i64 {
+  if (end - from >= LOG_BYTES && load<u8>(from, 2) === SLASH) return timeOfLog(from, end);
   let at = from;
   let number: i64 = 0;
   for (; at < end && isDigit(load<u8>(at)); at++) {
@@ -123,6 +127,44 @@ function timeOfDate(from: usize, end: usize): i64 {
   const time = inDay(day, hour, minute, second);
   const offset = offsetOf(at, end);
   return time === NO_TIME || offset === NO_TIME ? NO_TIME : time + part - offset;
+}
+
+/** The time of `10/Oct/2000:13:55:36`, with a space and an offset after it. */
+function timeOfLog(from: usize, end: usize): i64 {
+  const colons =
+    load<u8>(from, 11) === COLON && load<u8>(from, 14) === COLON && load<u8>(from, 17) === COLON;
+  if (load<u8>(from, 6) !== SLASH || !colons) return NO_TIME;
+  const century = twoAt(from + 7);
+  const day = twoAt(from);
+  const hour = twoAt(from + 12);
+  const minute = twoAt(from + 15);
+  const second = twoAt(from + 18);
+  if ((century | twoAt(from + 9) | day | hour | minute | second) < 0) return NO_TIME;
+  const year = century * 100 + twoAt(from + 9);
+  const time = inDay(dayOf(year, monthAt(from + 3), day), hour, minute, second);
+  let zone = from + LOG_BYTES;
+  if (zone < end && load<u8>(zone) === SPACE) zone++;
+  const offset = offsetOf(zone, end);
+  return time === NO_TIME || offset === NO_TIME ? NO_TIME : time - offset;
+}
+
+/** The number of the month with this English name of three letters, in any case; 0 for none. */
+function monthAt(at: usize): i32 {
+  // The first letter is the lowest byte.
+  const letters = (load<u32>(at) & 0xff_ffff) | 0x20_2020;
+  if (letters === 0x6e616a) return 1; // jan
+  if (letters === 0x626566) return 2; // feb
+  if (letters === 0x72616d) return 3; // mar
+  if (letters === 0x727061) return 4; // apr
+  if (letters === 0x79616d) return 5; // may
+  if (letters === 0x6e756a) return 6; // jun
+  if (letters === 0x6c756a) return 7; // jul
+  if (letters === 0x677561) return 8; // aug
+  if (letters === 0x706573) return 9; // sep
+  if (letters === 0x74636f) return 10; // oct
+  if (letters === 0x766f6e) return 11; // nov
+  if (letters === 0x636564) return 12; // dec
+  return 0;
 }
 
 /** The offset from UTC that is the text `at`–`end`; NO_TIME for any other text. */

@@ -245,6 +245,17 @@ function splitAuthority(line: Line, at: usize, end: usize, hostSpace: usize): bo
   return true;
 }
 
+/**
+ * Fills in scheme, host and port of a server, `host` or `host:port`, as its log names it; returns
+ * false if it is none. Port 443 is that of https, and every other port is one of http.
+ */
+export function splitServer(line: Line, at: usize, end: usize, hostSpace: usize): bool {
+  const hostEnd = endOfHost(at, end);
+  const isSecure = portOf(hostEnd + 1, end, SCHEME_HTTPS) === 0;
+  line.scheme = isSecure ? SCHEME_HTTPS : SCHEME_HTTP;
+  return splitAuthority(line, at, end, hostSpace);
+}
+
 /** User information ends at the last `@` of the authority. */
 function afterUserInformation(at: usize, end: usize): usize {
   for (let last = end; last > at; last--) if (load<u8>(last - 1) === AT_SIGN) return last;

@@ -181,6 +181,8 @@ const warc: Format = {
     return startsWith(head, WARC_MAGIC) && isDigit(digit) && head[WARC_MAGIC.length + 1] === DOT;
   },
 };
+/** The log of a web server: only where it is asked for, because it may need the server's name. */
+const log: Format = { name: 'log', recognise: () => false };
 
 /** Rows with commas between their fields (RFC 4180). Recognised by `rowsFormat` only. */
 const csv: Format = {
@@ -240,7 +242,7 @@ const parquet: Format = {
  * The formats that are read, in the order in which they are tried. Add a new one before any format
  * that would also recognise its first bytes.
  */
-export const FORMATS: readonly Format[] = [parquet, warc, json, ndjson, cdxj, csv, tsv, text];
+export const FORMATS: readonly Format[] = [parquet, warc, json, ndjson, cdxj, log, csv, tsv, text];
 
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +
@@ -337,7 +339,19 @@ export function describeRefusal(
     (asked === 'auto' || asked === format);
   const unsupported = isRead ? undefined : describeUnsupported(head, compression);
   if (unsupported !== undefined || asked !== 'auto') return unsupported;
+  if (isLog(head)) return LOG;
   return describeColumns(head, isWhole, format);
+}
+
+const LOG =
+  'is the log of a web server, which the filter alone reads: robots-filter --input log --host NAME, or without --host if each line begins with a host';
+
+/** Whether the first line is that of a web server's log: a time in brackets before a request. */
+function isLog(head: Uint8Array): boolean {
+  const [line = ''] = firstLines(head, false);
+  const time = line.indexOf('] "');
+  const request = time < 0 ? [] : line.slice(time).split('"', 2)[1]?.split(' ');
+  return line.lastIndexOf('[', time) > 0 && request?.at(-1)?.startsWith('HTTP/') === true;
 }
 
 /*

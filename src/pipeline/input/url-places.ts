@@ -69,6 +69,8 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
         await addColumns(input.parquet, add);
       }
       break;
+    case 'log':
+      break;
     case 'text': {
       const lines = firstLines(beginning, true);
       for (const line of lines) add(WHOLE_LINE, line);
@@ -77,7 +79,7 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
     }
   }
   const unit =
-    format === 'text'
+    format === 'text' || format === 'log'
       ? undefined
       : format.endsWith('json') || format === 'cdxj'
         ? 'member'

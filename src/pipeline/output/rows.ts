@@ -221,7 +221,7 @@ export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'warc
 export type AskedFormat = OutputFormat | 'own';
 
 /** What comes out: a format that can be asked for, or one in which records stay as they came. */
-type WrittenFormat = OutputFormat | 'cdxj';
+type WrittenFormat = OutputFormat | 'cdxj' | 'log';
 
 /** The format in which the records of an input come out whole, as lines. */
 const OWN: Record<RecordFormat, WrittenFormat> = {
@@ -233,6 +233,7 @@ const OWN: Record<RecordFormat, WrittenFormat> = {
   parquet: 'ndjson',
   cdxj: 'cdxj',
   warc: 'ndjson',
+  log: 'log',
 };
 
 /**
@@ -257,7 +258,8 @@ export function conversionOf(
   output: AskedFormat | undefined,
 ): Conversion | undefined {
   const written = writtenFormat(input, output);
-  if (written === writtenFormat(input, undefined) || written === 'cdxj') return undefined;
+  const isOwn = written === writtenFormat(input, undefined);
+  if (isOwn || written === 'cdxj' || written === 'log') return undefined;
   if (written === 'warc') return 'outcomes';
   return written === 'parquet' && input === 'parquet' ? 'outcomes' : written;
 }

@@ -61,6 +61,7 @@ describe('--input auto: the format by the first bytes', () => {
       'json',
       'ndjson',
       'cdxj',
+      'log',
       'csv',
       'tsv',
       'text',

@@ -2,7 +2,8 @@
  * Conversions: the URL and the verdicts in place of a record. Layout: kernel/layout.ts, CONVERT_…
  */
 
-import { CLOSE_BRACE, COMMA, LF, QUOTE, TAB } from '../../../base/ascii';
+import { CLOSE_BRACE, COMMA, LF, LOWER_S, QUOTE, SPACE, TAB } from '../../../base/ascii';
+import { SCHEME_HTTPS } from '../../../table/format';
 import {
   BAD_INPUT_LIMIT,
   CONVERT_CSV,
@@ -11,6 +12,7 @@ import {
   CONVERT_PARQUET,
   CONVERT_TEXT,
   CONVERT_TSV,
+  FORMAT_LOG,
   FORMAT_TEXT,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
@@ -33,9 +35,10 @@ import {
   REASON_TAB_IN_LINE,
   REFUSED_BYTES,
 } from '../../layout';
-import { copy } from '../bytes';
+import { COLON_SLASH_SLASH, copy, copyShort, findByte, HTTP } from '../bytes';
 import { unescapeString } from '../json/string';
 import { refusedReason } from '../locate';
+import { unescapeLog } from '../log';
 import { Line, Query, Worker } from '../memory';
 import { holdsRows, rowStart, standInOf, unquote } from '../rows';
 import {
@@ -55,6 +58,8 @@ import {
 } from './parts';
 import { members, rowColumns, textColumns } from './records';
 
+/** Bytes of `https://`. */
+const SCHEME_ROOM: usize = 8;
 /** Length that most URLs do not exceed: see `copy`. */
 const USUAL_URL: i32 = 128;
 
@@ -98,6 +103,11 @@ function url(query: Query, line: Line, to: usize): usize {
   const end = line.end;
   if (!holdsUrl(query, line.outcome)) return beginning(query, line, to);
   const first = line.url;
+  if (isLogPath(query, line)) {
+    const room = <usize>query.baseBytes + SCHEME_ROOM + (line.sourceEnd - start);
+    const from = afterRoom(query, room, to);
+    return encode(query, from, logUrl(query, line, from), to);
+  }
   if (first >= start && first <= end) {
     return encode(query, first, line.urlEnd, to);
   }
@@ -106,16 +116,36 @@ function url(query: Query, line: Line, to: usize): usize {
   return encode(query, held, decodeUrl(query, line, held), to);
 }
 
+/** Whether the line is that of a log, with a path and no URL. */
+function isLogPath(query: Query, line: Line): bool {
+  return query.format === FORMAT_LOG && line.path === line.url;
+}
+
+/** Writes the URL of a path of a log: the server, which may stand in the line, and the path. */
+function logUrl(query: Query, line: Line, to: usize): usize {
+  if (query.hostBytes !== 0)
+    return decodeUrl(query, line, copyShort(query.base, query.baseBytes, to));
+  store<i32>(to, HTTP);
+  to += 4;
+  if (line.scheme === SCHEME_HTTPS) to = byte(LOWER_S, to);
+  store<i32>(to, COLON_SLASH_SLASH);
+  const start = line.start;
+  const server = findByte(SPACE, start, line.end);
+  return decodeUrl(query, line, copy(start, <i32>(server - start), to + 3, USUAL_URL));
+}
+
 /** Decodes the URL anew: what lies in scratch memory may have been changed since. */
 function decodeUrl(query: Query, line: Line, to: usize): usize {
   const from = line.source;
   const end = line.sourceEnd;
+  if (query.format === FORMAT_LOG) return unescapeLog(from, end, to);
   return holdsRows(query) ? unquote(from, end, standInOf(line), to) : unescapeString(from, end, to);
 }
 
 /** Writes the bytes of the URL of a record, if it has one. */
 export function rawUrl(query: Query, line: Line, to: usize): usize {
   if (!holdsUrl(query, line.outcome)) return to;
+  if (isLogPath(query, line)) return logUrl(query, line, to);
   const first = line.url;
   if (first < line.start || first > line.end) {
     return decodeUrl(query, line, to);
@@ -134,7 +164,9 @@ function holdsUrl(query: Query, outcome: i32): bool {
       reason === REASON_RETURN_IN_LINE
     );
   }
-  return reason === REASON_INVALID_URL || reason === REASON_NO_TIME;
+  // Of a line of a log, the server may be what is no URL.
+  const isInvalid = reason === REASON_INVALID_URL && query.format !== FORMAT_LOG;
+  return isInvalid || reason === REASON_NO_TIME;
 }
 
 /** Writes the first bytes of a record without a URL. */

@@ -447,6 +447,7 @@ export interface FilterOptions
   readonly unknown: 'allow' | 'deny' | 'unknown';
   readonly explain?: boolean;
   readonly preferences?: boolean;
+  readonly crawlDelay?: boolean;
   readonly requireGrant?: boolean;
   readonly exitCode?: boolean;
   readonly strict?: boolean;

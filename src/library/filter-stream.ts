@@ -238,6 +238,7 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   const reasons = {
     explanation: 'explain adds a member of that name',
     preferences: 'preferences are a member of that name',
+    crawl_delay: 'the crawl-delay is a member of that name',
     use: 'the answers about uses are members of that name',
     'bad line': 'a member of that name is added for invalid lines',
     url: 'the URL is read from a member of that name',

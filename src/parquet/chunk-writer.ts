@@ -454,10 +454,10 @@ export function selectValues(values: PageValues, places: Uint32Array): PageValue
   }
 }
 
-/** A column that is added to a file: texts, or 32-bit integers. */
+/** A column that is added to a file: texts, 32-bit integers, or 64-bit floating-point numbers. */
 export interface AddedColumn {
   readonly name: string;
-  readonly type: 'text' | 'integer';
+  readonly type: 'text' | 'integer' | 'number';
   readonly nullable: boolean;
 }
 
@@ -511,12 +511,15 @@ export class AddedValues {
   /** The dictionary. */
   dictionary(): ByteArrays | FixedValues {
     const values = [...this.#places.keys()];
-    if (this.column.type === 'integer') {
-      const bytes = Buffer.alloc(4 * values.length);
+    const { type } = this.column;
+    if (type !== 'text') {
+      const width = type === 'integer' ? 4 : 8;
+      const bytes = Buffer.alloc(width * values.length);
       values.forEach((value, index) => {
-        bytes.writeInt32LE(Number(value), 4 * index);
+        if (type === 'integer') bytes.writeInt32LE(Number(value), width * index);
+        else bytes.writeDoubleLE(Number(value), width * index);
       });
-      return { kind: 'fixed', bytes, width: 4 };
+      return { kind: 'fixed', bytes, width };
     }
     const texts = values.map((value) => Buffer.from(String(value)));
     const starts = new Uint32Array(texts.length);
@@ -538,7 +541,7 @@ export class AddedValues {
 }
 
 /** The physical types of added columns in parquet.thrift. */
-export const ADDED_TYPES = { text: 6, integer: 1 } as const;
+export const ADDED_TYPES = { text: 6, integer: 1, number: 5 } as const;
 
 /** The element of the schema for an added column. */
 export function schemaElementOf({ name, type, nullable }: AddedColumn): ThriftStruct {

@@ -263,6 +263,13 @@ export function entriesWith(
   });
 }
 
+/** How other programs call the types of added columns. */
+const TYPE_NAMES = {
+  text: { spark: 'string', avro: 'string', pandas: 'unicode' },
+  integer: { spark: 'integer', avro: 'int', pandas: 'int32' },
+  number: { spark: 'double', avro: 'double', pandas: 'float64' },
+} as const satisfies Record<AddedColumn['type'], object>;
+
 /** The schema of Spark, as its StructType writes it. */
 function extendSpark(
   value: string,
@@ -271,7 +278,7 @@ function extendSpark(
 ): string | undefined {
   const fields = added.map(({ name, type, nullable }) => ({
     name,
-    type: type === 'text' ? 'string' : 'integer',
+    type: TYPE_NAMES[type].spark,
     nullable,
     metadata: {},
   }));
@@ -286,7 +293,7 @@ function extendAvro(
 ): string | undefined {
   if (!added.every(({ name }) => isAvroName(name))) return undefined;
   const fields = added.map(({ name, type, nullable }) => {
-    const own = type === 'text' ? 'string' : 'int';
+    const own = TYPE_NAMES[type].avro;
     return nullable ? { name, type: ['null', own], default: null } : { name, type: own };
   });
   return withFields(value, 'record', fields, columns);
@@ -306,7 +313,7 @@ function extendPandas(value: string, added: readonly AddedColumn[]): string | un
   const columns = added.map(({ name, type }) => ({
     name,
     field_name: name,
-    pandas_type: type === 'text' ? 'unicode' : 'int32',
+    pandas_type: TYPE_NAMES[type].pandas,
     // Whole numbers with nulls are floats to pandas.
     numpy_type: type === 'text' ? 'object' : 'float64',
     metadata: null,

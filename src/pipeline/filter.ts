@@ -57,14 +57,13 @@ import {
 import { MOST_FIELDS } from './input/first-row.js';
 import { ARCHIVE_TIME } from './input/formats.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
-import type { RecordPreferences } from './output/record-preferences.js';
+import type { RecordSayings, Saying } from './output/record-sayings.js';
 import {
   type AskedFormat,
   conversionOf,
   FramedRecords,
   HeaderRow,
-  PREFERENCES_MEMBER,
-  preferenceAdder,
+  sayingAdder,
   writtenFormat,
 } from './output/rows.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
@@ -141,8 +140,8 @@ export interface FilterSettings {
   readonly addedShards?: number | undefined;
   /** Whether shards come out without the records (kernel/layout.ts, CONVERT_OUTCOMES). */
   readonly shardsAlone?: boolean;
-  /** The preferences that are added to records; `undefined` for none. Only with `annotate`. */
-  readonly preferences?: RecordPreferences | undefined;
+  /** What is said beside verdicts; `undefined` for nothing. Only with `annotate`. */
+  readonly sayings?: RecordSayings | undefined;
 }
 
 interface FilterOptions {
@@ -228,20 +227,20 @@ export class Filter {
     const conversion = this.#conversion(input.format);
     if (this.#settings.mirrors === true) this.#headerRow = headerRowFor(this.#settings);
     const preamble = this.#headerRow.of({ ...input, conversion });
-    const { agents, preferences, outputFormat } = this.#settings;
+    const { agents, sayings, outputFormat } = this.#settings;
     const format = writtenFormat(input.format, outputFormat);
     // The output for Parquet adds its columns itself.
-    if (preferences === undefined || format === 'parquet' || format === 'warc') {
+    if (sayings === undefined || format === 'parquet' || format === 'warc') {
       return run.filter(input, output, outputName, preamble);
     }
-    const addTo = preferenceAdder(format, agents);
+    const addTo = sayingAdder(format, agents, sayings.sayings);
     const records = new FramedRecords({
       outcomes: outcomesOf(this.#settings),
       preamble,
-      add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
+      add: ({ record, url, outcomes }) => addTo(record, sayings.of(url, outcomes)),
     });
-    const withPreferences = () => rewritten(openOutput(output, outputName), records);
-    return run.filter(input, withPreferences, outputName);
+    const withSayings = () => rewritten(openOutput(output, outputName), records);
+    return run.filter(input, withSayings, outputName);
   }
 
   /**
@@ -405,7 +404,7 @@ export class Filter {
   /** The settings of the query for a format, in one memory of the table. */
   #querySettings(format: RecordFormat, { slots }: Bank): QuerySettings {
     const { header, shards } = this.#table;
-    const { countHosts, countByHost, countByRule, addedShards, preferences, ...others } =
+    const { countHosts, countByHost, countByRule, addedShards, sayings, ...others } =
       this.#settings;
     const { knownAgents: _known, ...asked } = others;
     const conversion = this.#conversion(format);
@@ -426,7 +425,7 @@ export class Filter {
       // The kernel is faster if it need not find the shard of a host.
       shards: addedShards ?? (shards.length > 1 ? shards.length : 0),
       addsShard: addedShards !== undefined,
-      frames: preferences !== undefined,
+      frames: sayings !== undefined,
     };
   }
 
@@ -536,7 +535,7 @@ const BAD_RECORD_MEMBERS = {
 interface MemberConflict {
   readonly member: string;
   /** The other source of a member with this name. */
-  readonly with: 'explanation' | 'preferences' | 'use' | 'bad line' | 'url';
+  readonly with: 'explanation' | Saying | 'use' | 'bad line' | 'url';
 }
 
 /**
@@ -555,11 +554,11 @@ export function memberConflict(
     | 'dated'
     | 'strict'
     | 'outputFormat'
-  > & { readonly hasPreferences?: boolean },
+  > & { readonly addedSayings?: readonly Saying[] },
   format: RecordFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
   const { urlField, agentField, verdictField, explain, strict, outputFormat } = settings;
-  const { uses = [], hasPreferences = false, dated = false } = settings;
+  const { uses = [], addedSayings = [], dated = false } = settings;
   const useMembers = uses.length > 0 ? membersOfUses(verdictField, explain, dated) : [];
   const explanation = [
     ...(explain ? EXPLANATION_MEMBERS : []),
@@ -569,9 +568,8 @@ export function memberConflict(
   if (verdictField !== undefined && useMembers.includes(verdictField)) {
     return { member: verdictField, with: 'use' };
   }
-  if (hasPreferences && verdictField === PREFERENCES_MEMBER) {
-    return { member: verdictField, with: 'preferences' };
-  }
+  const saying = addedSayings.find((name) => name === verdictField);
+  if (saying !== undefined) return { member: saying, with: saying };
   if (verdictField !== undefined && explanation.includes(verdictField)) {
     return { member: verdictField, with: 'explanation' };
   }
@@ -593,8 +591,7 @@ export function memberConflict(
   // A flat column of Parquet may have the whole path as its name.
   const own = format === 'parquet' || format === 'auto' ? [first, urlField.join('.')] : [first];
   const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
-  const preferences = hasPreferences ? [PREFERENCES_MEMBER] : [];
-  const members = [...verdicts, ...explanation, ...useMembers, ...preferences];
+  const members = [...verdicts, ...explanation, ...useMembers, ...addedSayings];
   const member = own.find((name) => members.includes(name));
   return member === undefined ? undefined : { member, with: 'url' };
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/judge/open-table.js';
 import type { TableMemory } from '../../src/judge/table-memory.js';
 import type { FilterSettings } from '../../src/pipeline/filter.js';
-import { RecordPreferences } from '../../src/pipeline/output/record-preferences.js';
+import { RecordSayings } from '../../src/pipeline/output/record-sayings.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import { Pool } from '../../src/workers/pool.js';
@@ -95,7 +95,9 @@ function settingsOf(random: Random, maxLineBytes: number): FilterSettings {
     countHosts: random.chance(0.5),
     countByHost: random.chance(0.5),
     countByRule: random.chance(0.5),
-    preferences: hasPreferences ? new RecordPreferences(whole, parsed, 'parts') : undefined,
+    sayings: hasPreferences
+      ? new RecordSayings(whole, parsed, ['preferences'], 'parts')
+      : undefined,
   };
 }
 

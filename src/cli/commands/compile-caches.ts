@@ -48,6 +48,7 @@ type CachesOptions = RobotsOptions & {
   readonly timeField?: readonly string[];
   readonly inForce?: string;
   readonly preferences?: boolean;
+  readonly crawlDelay?: boolean;
   readonly report?: string;
   /** The only shard that is compiled. */
   readonly only?: number | 'manifest';
@@ -112,9 +113,10 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   return compiled;
 }
 
-/** Whether the dates of robots.txt files matter. The filter has records for preferences as well. */
-function showsDates({ history, records, preferences, report }: CachesOptions): boolean {
-  return history === true || report !== undefined || (records === true && preferences !== true);
+/** Whether the dates of robots.txt files matter. The filter also reads records for sayings. */
+function showsDates({ history, records, report, ...said }: CachesOptions): boolean {
+  const isForSayings = said.preferences === true || said.crawlDelay === true;
+  return history === true || report !== undefined || (records === true && !isForSayings);
 }
 
 /** The settings for reading caches that a run of the filter and the fetch before it share. */

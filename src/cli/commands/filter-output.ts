@@ -20,6 +20,7 @@ import type { RunEnd } from '../../pipeline/run.js';
 import type { ArchiveCompression } from '../../warc/archive.js';
 import type { FilterOptions } from '../options.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, verdictLayout } from '../text.js';
+import { sayingsOf } from './filter-usage.js';
 import {
   outputCompressor,
   outputFile,
@@ -182,11 +183,12 @@ export class SingleOutput implements RecordOutput {
   /** The layout of lines of text for people; undefined if all records come out as they are. */
   #layoutFor(settings: FilterSettings): LineLayout | undefined {
     if (this.#path !== undefined || outputMode(this.#options) !== 'annotate') return undefined;
-    const { explain = false, preferences = false } = this.#options;
+    const { explain = false } = this.#options;
     if (!explain) return verdictLayout(0);
     const { agents, uses = [], dated = false } = settings;
     const explained = outcomesOf(settings) * (EXPLANATION_COLUMNS + (dated ? 1 : 0));
-    return verdictLayout(explained + (preferences ? agents.length : 0), uses.length > 0 ? 2 : 1);
+    const said = sayingsOf(this.#options).length * agents.length;
+    return verdictLayout(explained + said, uses.length > 0 ? 2 : 1);
   }
 }
 

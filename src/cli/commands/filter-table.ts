@@ -30,6 +30,7 @@ export async function openTable(
     readonly threads?: number;
     readonly report?: string;
     readonly preferences?: boolean;
+    readonly crawlDelay?: boolean;
     /** Whether a compiled table has signals without a use that is asked for. */
     readonly signals?: boolean;
     readonly timeField?: readonly string[];
@@ -41,7 +42,8 @@ export async function openTable(
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
-  const { table: path, robotsDir = [], profile, report, preferences = false, asOf } = options;
+  const { table: path, robotsDir = [], profile, report, asOf } = options;
+  const { preferences = false, crawlDelay = false } = options;
   const history = options.timeField !== undefined || options.inForce === 'ever';
   const { parts, bankBytes, choose } = options;
   const uses = usesOf(options);
@@ -51,7 +53,7 @@ export async function openTable(
     const productTokens =
       report === undefined && agents !== undefined ? neededTokens(agents, uses) : undefined;
     // A report counts records and dates, unless it is for many times.
-    const records = (report !== undefined && !history) || preferences;
+    const records = (report !== undefined && !history) || preferences || crawlDelay;
     const signals = uses.length > 0 || options.signals === true;
     const context = { productTokens, diagnostics, interruption };
     // By default the last record of a host counts, and not the newest.

@@ -5,6 +5,7 @@ import { isDigits } from '../../base/characters.js';
 import { docsPage } from '../../base/errors.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
+import type { Saying } from '../../pipeline/output/record-sayings.js';
 import type { Agent } from '../../protocol/agent.js';
 import { parseAgents } from '../agents.js';
 import { shellWords, usageError } from '../console.js';
@@ -110,9 +111,10 @@ function checkTimes(options: FilterOptions): void {
       `--fetch fetches what is in force now, and ${option} asks for others. Leave one out`,
     );
   }
-  if (options.preferences === true) {
+  const [saying] = sayingsOf(options);
+  if (saying !== undefined) {
     throw usageError(
-      `--preferences reads the newest robots.txt alone, and ${option} asks for others. Leave one out, or ${PREFERENCES_OF_A_TIME}`,
+      `${sayingOption(saying)} reads the newest robots.txt alone, and ${option} asks for others. Leave one out, or ${sayingOfATime(saying)}`,
     );
   }
 }
@@ -143,6 +145,7 @@ function checkAgentField(options: FilterOptions): void {
     ['--agent', options.agent, 'both say for whom to judge. Leave one out'],
     ['--use', options.use, 'do not go together yet: name the agent with --agent'],
     ['--preferences', options.preferences, 'do not go together yet: name the agent with --agent'],
+    ['--crawl-delay', options.crawlDelay, 'do not go together yet: name the agent with --agent'],
     ['--report', options.report, 'do not go together. --stats-by agent counts by agent'],
   ] as const;
   for (const [option, value, reason] of others) {
@@ -213,9 +216,24 @@ function checkUses(options: FilterOptions): void {
   }
 }
 
-/** What to type for the preferences of captures that are not the newest. */
-export const PREFERENCES_OF_A_TIME =
-  'for the preferences of one time type: robots-filter compile --records --robots-dir DIR --as-of DATE -o FILE, and then use --table FILE --preferences';
+/** What is asked for beside verdicts, in the order of the columns. */
+export function sayingsOf({ preferences, crawlDelay }: FilterOptions): Saying[] {
+  return [
+    ...(preferences === true ? (['preferences'] as const) : []),
+    ...(crawlDelay === true ? (['crawl_delay'] as const) : []),
+  ];
+}
+
+/** The option that asks for a saying. */
+export function sayingOption(saying: Saying): string {
+  return saying === 'preferences' ? '--preferences' : '--crawl-delay';
+}
+
+/** What to type for what captures say that are not the newest. */
+export function sayingOfATime(saying: Saying): string {
+  const what = saying === 'preferences' ? 'preferences' : 'crawl-delay';
+  return `for the ${what} of one time type: robots-filter compile --records --robots-dir DIR --as-of DATE -o FILE, and then use --table FILE ${sayingOption(saying)}`;
+}
 
 /** @throws RobotsFilterError `usage` for a directory without the slash that asks for its outputs */
 function refuseDirectoryAsFile(output: string): void {
@@ -354,7 +372,6 @@ export function checkAddedMembers(
 ): void {
   const { input, urlField, agentField, verdictField } = options;
   const { explain = false, strict = false } = options;
-  const hasPreferences = options.preferences ?? false;
   const conflict = memberConflict(
     {
       urlField,
@@ -363,7 +380,7 @@ export function checkAddedMembers(
       explain,
       dated,
       strict,
-      hasPreferences,
+      addedSayings: sayingsOf(options),
       uses: usesOf(options),
       outputFormat: outputFormat(options),
     },
@@ -379,8 +396,9 @@ export function checkAddedMembers(
         `${option} ${conflict.member} is the member that --use adds. Choose another name`,
       );
     case 'preferences':
+    case 'crawl_delay':
       throw usageError(
-        `${option} ${conflict.member} is the member that --preferences adds. Choose another name`,
+        `${option} ${conflict.member} is the member that ${sayingOption(conflict.with)} adds. Choose another name`,
       );
     case 'bad line':
       throw usageError(

@@ -38,7 +38,9 @@ import {
   checkFilterUsage,
   checkShardUsage,
   countsLayout,
-  PREFERENCES_OF_A_TIME,
+  sayingOfATime,
+  sayingOption,
+  sayingsOf,
 } from './filter-usage.js';
 import { FilterInputs, type NamedInput, namedInputs, noteTerminalInput } from './inputs.js';
 import {
@@ -107,7 +109,7 @@ export async function filter(
       ...settingsOf(options, asked, table),
       knownAgents: options.agentField && (await knownAgentsOf(options, diagnostics)),
       addedShards: shards,
-      preferences: await preferencesOf(options, table, asked),
+      sayings: await openSayings(options, table, asked),
     };
     await output.prepare(settings);
     filter = new Filter({
@@ -264,30 +266,29 @@ function asksForTimes({ timeField, inForce }: FilterOptions, table: TableMemory)
   return timeField !== undefined || inForce === 'ever' || table.time !== undefined;
 }
 
-/** @throws RobotsFilterError `usage` if preferences are asked for, and the table has no records */
-async function preferencesOf(
-  { preferences = false, table: path }: FilterOptions,
-  table: TableMemory,
-  agents: readonly Agent[],
-) {
-  if (!preferences) return undefined;
-  const { RecordPreferences } = await import('../../pipeline/output/record-preferences.js');
+/** @throws RobotsFilterError `usage` if the table does not say what is asked for */
+async function openSayings(options: FilterOptions, table: TableMemory, agents: readonly Agent[]) {
+  const sayings = sayingsOf(options);
+  const [first] = sayings;
+  if (first === undefined) return undefined;
+  const { RecordSayings } = await import('../../pipeline/output/record-sayings.js');
+  const { table: path } = options;
+  const option = sayingOption(first);
+  const what = first === 'preferences' ? 'preferences' : 'crawl-delays';
   if (path === undefined && table.time !== undefined) {
     throw usageError(
-      '--preferences reads robots.txt files of whatever age. Leave --preferences or --max-age out',
+      `${option} reads robots.txt files of whatever age. Leave ${option} or --max-age out`,
     );
   }
   if (path !== undefined && table.time !== undefined) {
     throw usageError(
-      `${path} keeps the preferences of the newest robots.txt alone. Leave --preferences or --as-of out, or ${PREFERENCES_OF_A_TIME}`,
+      `${path} keeps the ${what} of the newest robots.txt alone. Leave ${option} or --as-of out, or ${sayingOfATime(first)}`,
     );
   }
   if (path !== undefined && !table.view.hasRecords) {
-    throw usageError(
-      `${path} keeps no preferences. Compile it with --records, or leave --preferences out`,
-    );
+    throw usageError(`${path} keeps no ${what}. Compile it with --records, or leave ${option} out`);
   }
-  return new RecordPreferences(table, agents, path ?? 'the table');
+  return new RecordSayings(table, agents, sayings, path ?? 'the table');
 }
 
 /**

@@ -309,8 +309,9 @@ export class FilterInputs {
 }
 
 /** Whether the output tells about hosts that have no records. */
-function needsWholeTable({ report, statsBy, preferences }: FilterOptions): boolean {
-  return report !== undefined || statsBy !== undefined || preferences === true;
+function needsWholeTable(options: FilterOptions): boolean {
+  const { report, statsBy, preferences = false, crawlDelay = false } = options;
+  return report !== undefined || statsBy !== undefined || preferences || crawlDelay;
 }
 
 /**

@@ -140,6 +140,7 @@ export function checkOutputFormat(options: FilterOptions): void {
       ['--denied', options.denied],
       ['--explain', options.explain],
       ['--preferences', options.preferences],
+      ['--crawl-delay', options.crawlDelay],
       ['--verdict-field', options.verdictField],
     ] as const;
     const given = excluded.find(([, value]) => value !== undefined && value !== false);

@@ -134,6 +134,12 @@ export const filterDefinition: CommandDefinition = {
       'Add what robots.txt says about the use of content (experimental).',
       'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
     ).conflicts(['allowed', 'denied', 'statsBy']),
+    describedOption(
+      'Verdicts',
+      '--crawl-delay',
+      "Add the seconds of the agent's Crawl-delay.",
+      'Where the verdict is allow, the Crawl-delay of the group of the agent is added: a number, the greatest if there are several. A line that is no number counts for nothing. JSON gets the member "crawl_delay", other formats a column for each agent. A table must have been compiled with --records. The delay never changes a verdict.',
+    ).conflicts(['allowed', 'denied', 'statsBy']),
     ...shared.uses(
       'Verdicts',
       'Where the verdict is allow, text gets the answer after the verdict, JSON the member "use", and rows a column of that name; with several agents or uses "use" is an object, and each answer has a column. --explain adds the signal with its line. --allowed passes what is not refused. A table must have been compiled with --signals.',

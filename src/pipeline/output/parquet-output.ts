@@ -20,14 +20,8 @@ import type { Agent } from '../../protocol/agent.js';
 import { ALL_REASONS, USE_WORDS, type Use, useQuestions } from '../../protocol/uses.js';
 import { VERDICTS } from '../../protocol/verdict.js';
 import type { FilterSettings } from '../filter.js';
-import type { RecordPreferences, SaidPreferences } from './record-preferences.js';
-import {
-  columnValue,
-  isChosen,
-  PREFERENCES_MEMBER,
-  refuseSameColumns,
-  usedColumn,
-} from './rows.js';
+import type { RecordSayings, Said, Saying } from './record-sayings.js';
+import { columnValue, isChosen, refuseSameColumns, usedColumn } from './rows.js';
 
 /** Writes a Parquet file: what the first input is decides which columns it has. */
 export class ParquetOutput {
@@ -171,7 +165,7 @@ class ColumnRows {
     const complete: { readonly group: RowGroup; readonly rows: VerdictRows }[] = [];
     let next = 0;
     let rows = new VerdictRows(settings);
-    const { output, explain, dated = false, preferences } = settings;
+    const { output, explain, dated = false, sayings } = settings;
     const layout = {
       outcomes: outcomesOf(settings),
       verdicts: settings.agents.length,
@@ -180,7 +174,7 @@ class ColumnRows {
       isNamed: settings.agentField !== undefined,
       hasUrl: false,
       hasOutcomes: true,
-      preferences,
+      sayings,
     };
     const reader = new RowReader(layout, (_bytes, _start, _end, verdicts, said) => {
       this.#judged++;
@@ -257,7 +251,7 @@ class UrlRows {
   async streamFor(): Promise<Writable> {
     if (!this.#begun) await this.#writer.begin();
     this.#begun = true;
-    const { explain, dated = false, output, preferences } = this.#settings;
+    const { explain, dated = false, output, sayings } = this.#settings;
     const hasOutcomes = output === 'annotate';
     const layout = {
       outcomes: outcomesOf(this.#settings),
@@ -267,7 +261,7 @@ class UrlRows {
       isNamed: this.#settings.agentField !== undefined,
       hasUrl: true,
       hasOutcomes,
-      preferences,
+      sayings,
     };
     const reader = new RowReader(layout, (bytes, start, end, verdicts, said) => {
       this.#add(bytes, start, end);
@@ -354,20 +348,20 @@ interface RowLayout {
   readonly hasUrl: boolean;
   /** Whether it ends with the outcomes. */
   readonly hasOutcomes: boolean;
-  /** The preferences that are wanted: each row then lies in a frame. */
-  readonly preferences?: RecordPreferences | undefined;
+  /** What is said beside verdicts: each row then lies in a frame. */
+  readonly sayings?: RecordSayings | undefined;
 }
 
 /**
  * Called with a row: its URL after the URL's length, as Parquet has it, `start`–`end` of `bytes`;
- * what the run says for each agent; and the preferences for each agent, if they are wanted.
+ * what the run says for each agent; and what is said beside it, if that is wanted.
  */
 type OnRow = (
   bytes: Buffer,
   start: number,
   end: number,
   verdicts: readonly RowVerdict[],
-  said: readonly (SaidPreferences | undefined)[],
+  said: readonly (Said | undefined)[],
 ) => void;
 
 const NOTHING_SAID: readonly undefined[] = [];
@@ -408,18 +402,18 @@ class RowReader {
   /** Reads the rows that are complete. */
   read(chunk: Buffer): void {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const { outcomes: count, preferences } = this.#layout;
+    const { outcomes: count, sayings } = this.#layout;
     const at =
-      preferences === undefined
+      sayings === undefined
         ? this.#rows(bytes, NOTHING_SAID)
         : readFrames(bytes, count, ({ record, url, outcomes }) => {
-            this.#rows(record, preferences.of(url, outcomes));
+            this.#rows(record, sayings.of(url, outcomes));
           });
     this.#held = Buffer.from(bytes.subarray(at));
   }
 
   /** Reads rows; returns the offset of the row that is not complete. */
-  #rows(bytes: Buffer, said: readonly (SaidPreferences | undefined)[]): number {
+  #rows(bytes: Buffer, said: readonly (Said | undefined)[]): number {
     let at = 0;
     for (let end = this.#rowEnd(bytes, at); end !== undefined; end = this.#rowEnd(bytes, at)) {
       const urlEnd = this.#urlEnd(bytes, at);
@@ -513,8 +507,8 @@ interface VerdictColumnSettings {
   readonly agentField?: readonly string[] | undefined;
   /** The value of `--verdict-field`. */
   readonly verdictField: string | undefined;
-  /** The preferences that are added; `undefined` for none. */
-  readonly preferences?: RecordPreferences | undefined;
+  /** What is said beside verdicts; `undefined` for nothing. */
+  readonly sayings?: RecordSayings | undefined;
 }
 
 /** The run's result for a row and an agent; perhaps about a use. */
@@ -539,18 +533,20 @@ const SIGNAL = EXPLANATION.map((column) =>
 );
 const VERSION = { suffix: 'version', type: 'text', nullable: true } as const;
 const NAMED = { suffix: JUDGED_AS, type: 'text', nullable: true } as const;
-const PREFERENCES = { suffix: PREFERENCES_MEMBER, type: 'text', nullable: true } as const;
+const SAYINGS = {
+  preferences: { suffix: 'preferences', type: 'text', nullable: true },
+  crawl_delay: { suffix: 'crawl_delay', type: 'number', nullable: true },
+} as const satisfies Record<Saying, object>;
 
 /**
  * The columns that are added: for one agent `verdict`, with `explain` `reason`, `rule` and `line`,
- * with `dated` `version`, with `agentField` `judged_as`, and with `preferences` a column of that
- * name. For several agents `_` and the agent follow. `--verdict-field NAME` makes them `NAME`,
- * `NAME_reason` and so on. The columns of uses follow: `use`, with `explain` `use_reason`,
- * `use_signal` and `use_line`.
+ * with `dated` `version`, with `agentField` `judged_as`, and the name of each saying. For several
+ * agents `_` and the agent follow. `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so
+ * on. The columns of uses follow: `use`, with `explain` `use_reason`, `use_signal` and `use_line`.
  */
 function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
   const { agents, uses = [], output, explain, dated = false } = settings;
-  const { verdictField, agentField, preferences } = settings;
+  const { verdictField, agentField, sayings } = settings;
   if (output !== 'annotate') return [];
   const ofAgents = agents.flatMap(({ name }) => {
     const ending = agents.length > 1 ? `_${name}` : '';
@@ -561,7 +557,7 @@ function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
       ...(explain ? EXPLANATION : []),
       ...(explain && dated ? [VERSION] : []),
       ...(explain && agentField !== undefined ? [NAMED] : []),
-      ...(preferences === undefined ? [] : [PREFERENCES]),
+      ...(sayings?.sayings ?? []).map((saying) => SAYINGS[saying]),
     ];
     for (const { suffix, type, nullable } of further) {
       columns.push({ name: `${before}${suffix}${ending}`, type, nullable });
@@ -597,8 +593,8 @@ class VerdictRows {
     return this.#kept && Uint8Array.from(this.#kept);
   }
 
-  /** Adds a row, with the run's result and the preferences for each agent. */
-  add(verdicts: readonly RowVerdict[], said: readonly (SaidPreferences | undefined)[]): void {
+  /** Adds a row, with the run's result and what is said beside it for each agent. */
+  add(verdicts: readonly RowVerdict[], said: readonly (Said | undefined)[]): void {
     this.rows++;
     if (this.#kept !== undefined) {
       const words = verdicts.map(({ verdict }) => verdict);
@@ -606,7 +602,8 @@ class VerdictRows {
       return;
     }
     let column = 0;
-    const { agents, explain, dated = false, agentField, preferences } = this.#settings;
+    const { agents, explain, dated = false, agentField, sayings } = this.#settings;
+    const count = sayings?.sayings.length ?? 0;
     for (const [index, row] of verdicts.entries()) {
       const { verdict, reason, rule, line, version, judgedAs } = row;
       this.added[column++]?.add(verdict);
@@ -617,9 +614,8 @@ class VerdictRows {
         if (dated) this.added[column++]?.add(version);
         if (agentField !== undefined) this.added[column++]?.add(judgedAs);
       }
-      const isVerdict = index < agents.length;
-      if (isVerdict && preferences !== undefined) {
-        this.added[column++]?.add(columnValue(said[index]));
+      for (let saying = 0; saying < count && index < agents.length; saying++) {
+        this.added[column++]?.add(columnValue(said[saying * agents.length + index]));
       }
     }
   }

@@ -1,5 +1,5 @@
 /**
- * What comes out for each record besides the kernel's bytes: the header, preferences, conversions.
+ * What comes out for each record besides the kernel's bytes: the header, sayings, conversions.
  */
 
 import { Buffer } from 'node:buffer';
@@ -20,7 +20,7 @@ import type { Agent } from '../../protocol/agent.js';
 import { type Use, useQuestions } from '../../protocol/uses.js';
 import { fieldsOf } from '../input/first-row.js';
 import type { Rewriter } from './output.js';
-import type { SaidPreferences } from './record-preferences.js';
+import type { Said, Saying } from './record-sayings.js';
 
 interface HeaderSettings {
   readonly agents: readonly Agent[];
@@ -33,8 +33,8 @@ interface HeaderSettings {
   readonly agentField?: readonly string[] | undefined;
   /** Name of the column of verdicts; `undefined` for `verdict`. */
   readonly verdictField: string | undefined;
-  /** Whether a column of preferences is added for each agent. */
-  readonly preferences?: unknown;
+  /** What adds a column for each agent. */
+  readonly sayings?: { readonly sayings: readonly Saying[] } | undefined;
   /** Whether verdicts alone begin with a row that names the agents. */
   readonly outputHeader: boolean;
 }
@@ -161,7 +161,7 @@ export class HeaderRow {
   }
 
   #addedNames(): string[] {
-    const { agents, uses = [], explain, dated, agentField, preferences } = this.#settings;
+    const { agents, uses = [], explain, dated, agentField, sayings } = this.#settings;
     const { verdictField: asked, verdictField = 'verdict' } = this.#settings;
     const questions = useQuestions(agents, uses);
     const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
@@ -179,9 +179,9 @@ export class HeaderRow {
         endings.map((ending) => usedColumn(asked, SIGNAL_ENDINGS[ending] ?? ending, name)),
       ),
       ...named,
-      ...(preferences === undefined
-        ? []
-        : agents.map(({ name }) => of(`${verdictField}_${PREFERENCES_MEMBER}`, name))),
+      ...(sayings?.sayings ?? []).flatMap((saying) =>
+        agents.map(({ name }) => of(`${verdictField}_${saying}`, name)),
+      ),
     ];
   }
 }
@@ -307,45 +307,54 @@ export class FramedRecords implements Rewriter {
   }
 }
 
-/** The preferences for each agent; `undefined` where its verdict is not allow. */
-type Said = readonly (SaidPreferences | undefined)[];
-
 /** An addition to a record: its place and its text. */
 interface Addition {
   readonly at: number;
   readonly text: string;
 }
 
-/** The member of JSON records that has the preferences. */
-export const PREFERENCES_MEMBER = 'preferences';
-
-/** What preferences add to records of a format, which end with a line end. */
-export function preferenceAdder(
+/** What sayings add to records of a format, which end with a line end. */
+export function sayingAdder(
   format: Exclude<WrittenFormat, 'parquet' | 'warc'>,
   agents: readonly Agent[],
-): (record: Buffer, said: Said) => Addition {
+  sayings: readonly Saying[],
+): (record: Buffer, said: readonly (Said | undefined)[]) => Addition {
   const notation = NOTATIONS[format];
   if (notation === 'json') {
     // After the object, there is only white space.
-    return (record, said) => ({ at: record.lastIndexOf('}'), text: memberOf(said, agents) });
+    return (record, said) => ({
+      at: record.lastIndexOf('}'),
+      text: membersOf(said, agents, sayings),
+    });
   }
   const isText = notation === 'text';
-  const field = (each: SaidPreferences | undefined): string => {
+  const field = (each: Said | undefined): string => {
     const value = columnValue(each) ?? '';
     return isText ? `\t${value}` : notation + csvField(value);
   };
   return (record, said) => ({ at: lineEndOf(record), text: said.map(field).join('') });
 }
 
-function memberOf(said: Said, agents: readonly Agent[]): string {
+/** The members of JSON records, which are called like the sayings. */
+function membersOf(
+  said: readonly (Said | undefined)[],
+  agents: readonly Agent[],
+  sayings: readonly Saying[],
+): string {
   const values = said.map((each) => each?.json ?? 'null');
-  if (agents.length === 1) return `,"${PREFERENCES_MEMBER}":${values[0]}`;
-  const members = agents.map(({ name }, index) => `${JSON.stringify(name)}:${values[index]}`);
-  return `,"${PREFERENCES_MEMBER}":{${members.join(',')}}`;
+  const members = sayings.map((saying, at) => {
+    const first = at * agents.length;
+    if (agents.length === 1) return `,"${saying}":${values[first]}`;
+    const ofAgents = agents.map(
+      ({ name }, index) => `${JSON.stringify(name)}:${values[first + index]}`,
+    );
+    return `,"${saying}":{${ofAgents.join(',')}}`;
+  });
+  return members.join('');
 }
 
 /** The value of a column: empty where nothing is said. */
-export function columnValue(said: SaidPreferences | undefined): string | undefined {
+export function columnValue(said: Said | undefined): string | undefined {
   return said === undefined || said.isEmpty ? undefined : said.json;
 }
 

@@ -22,29 +22,39 @@ const KEPT_CHARACTERS = 1 << 24;
 
 const ALLOW = VERDICTS.indexOf('allow');
 
-/** What a robots.txt says to an agent about the use of a URL's content. */
-export interface SaidPreferences {
+/**
+ * What may be said beside verdicts: the preferences about the use of content, and the seconds that
+ * an agent is asked to wait between two fetches.
+ */
+export type Saying = 'preferences' | 'crawl_delay';
+
+/** What a robots.txt says to an agent. */
+export interface Said {
   readonly json: string;
   /** Whether it says nothing. */
   readonly isEmpty: boolean;
 }
 
 /** What a record gets in place of longer preferences. */
-const TOO_LONG: SaidPreferences = { json: '{"truncated":true}', isEmpty: false };
+const TOO_LONG: Said = { json: '{"truncated":true}', isEmpty: false };
+const NO_DELAY: Said = { json: 'null', isEmpty: true };
 
-/** The preferences of one scheme, host and port for one agent. */
+/** What one scheme, host and port says to one agent. What was not asked for is missing. */
 interface Kept {
   /** `undefined` if they are too long. */
-  readonly preferences: AgentPreferences | undefined;
+  preferences?: AgentPreferences | undefined;
   /** By the part of the preferences that counts. */
-  readonly parts: Map<number | undefined, SaidPreferences>;
+  readonly parts: Map<number | undefined, Said>;
+  delay?: Said;
 }
 
 /**
- * The preferences about the use of content for the records of a run, where the verdict is allow.
- * Those of the hosts that were asked for last are kept.
+ * What robots.txt files say beside verdicts of the records of a run, where the verdict is allow.
+ * The answers of the hosts that were asked for last are kept.
  */
-export class RecordPreferences {
+export class RecordSayings {
+  /** What is said, in the order of the columns. */
+  readonly sayings: readonly Saying[];
   readonly #records: HostAnswers;
   readonly #agents: readonly Agent[];
   /** By the authority, see `authorityKey`. */
@@ -55,43 +65,63 @@ export class RecordPreferences {
    * @param name the table's name in messages
    * @throws RobotsFilterError `usage` if the table has no records
    */
-  constructor({ view, header }: TableMemory, agents: readonly Agent[], name: string) {
+  constructor(
+    { view, header }: TableMemory,
+    agents: readonly Agent[],
+    sayings: readonly Saying[],
+    name: string,
+  ) {
+    this.sayings = sayings;
     this.#records = new HostAnswers(view, header.profile, name);
     this.#records.requireRecords();
     this.#agents = agents;
   }
 
   /**
-   * The preferences for each agent; `undefined` where its verdict is not allow.
+   * What is said to each agent, one saying after the other; `undefined` where the verdict of the
+   * agent is not allow.
    *
    * @param outcomes `verdict << REASON_BITS | reason` of each agent
    */
-  of(url: Buffer, outcomes: Uint8Array): readonly (SaidPreferences | undefined)[] {
+  of(url: Buffer, outcomes: Uint8Array): readonly (Said | undefined)[] {
     let kept: (Kept | undefined)[] | undefined;
-    return this.#agents.map((_, index) => {
-      if ((outcomes[index] as number) >> REASON_BITS !== ALLOW) return undefined;
-      kept ??= this.#keptFor(url);
-      const { preferences, parts } = this.#ofAgent(kept, index, url);
-      if (preferences === undefined) return TOO_LONG;
-      const part = preferences.partFor(url);
-      let said = parts.get(part);
-      if (said === undefined) {
-        said = described(preferences.ofPart(part));
-        this.#characters += said.json.length;
-        parts.set(part, said);
-      }
-      return said;
-    });
+    return this.sayings.flatMap((saying) =>
+      this.#agents.map((_, index) => {
+        if ((outcomes[index] as number) >> REASON_BITS !== ALLOW) return undefined;
+        kept ??= this.#keptFor(url);
+        const ofAgent = this.#ofAgent(kept, index, url);
+        return saying === 'crawl_delay' ? ofAgent.delay : this.#preferencesFor(url, ofAgent);
+      }),
+    );
+  }
+
+  #preferencesFor(url: Buffer, { preferences, parts }: Kept): Said {
+    if (preferences === undefined) return TOO_LONG;
+    const part = preferences.partFor(url);
+    let said = parts.get(part);
+    if (said === undefined) {
+      said = described(preferences.ofPart(part));
+      this.#characters += said.json.length;
+      parts.set(part, said);
+    }
+    return said;
   }
 
   #ofAgent(kept: (Kept | undefined)[], index: number, url: Buffer): Kept {
     const known = kept[index];
     if (known !== undefined) return known;
     const { name } = this.#agents[index] as Agent;
-    const all = this.#records.agentPreferences(url, name);
-    const isShort = all.characters <= LONGEST_READ && all.wildcards <= MOST_WILDCARDS;
-    if (isShort) this.#characters += all.characters;
-    const made = { preferences: isShort ? all : undefined, parts: new Map() };
+    const made: Kept = { parts: new Map() };
+    if (this.sayings.includes('preferences')) {
+      const all = this.#records.agentPreferences(url, name);
+      const isShort = all.characters <= LONGEST_READ && all.wildcards <= MOST_WILDCARDS;
+      if (isShort) this.#characters += all.characters;
+      made.preferences = isShort ? all : undefined;
+    }
+    if (this.sayings.includes('crawl_delay')) {
+      const delay = this.#records.crawlDelay(url, name);
+      made.delay = delay === undefined ? NO_DELAY : { json: String(delay), isEmpty: false };
+    }
     kept[index] = made;
     return made;
   }
@@ -139,7 +169,7 @@ function authorityEnd(url: Buffer): number | undefined {
   return url.length;
 }
 
-function described(preferences: Preferences): SaidPreferences {
+function described(preferences: Preferences): Said {
   const { contentUsage, contentSignal, license } = preferences;
   const isEmpty =
     license.length === 0 &&

@@ -2,6 +2,7 @@ import { testsWithout } from './vitest.config.js';
 
 /** Files that take a second or more of processor time. */
 const LEFT_OUT = [
+  'agents/record-agents.test.ts',
   'bundles.test.ts',
   'cache/cache.test.ts',
   'cli/!(text).test.ts',

@@ -233,22 +233,30 @@ export class AgentRegister {
 function textOf(value: Buffer, notation: ValueNotation): string {
   // The decoder takes no shared memory.
   const bytes = Buffer.from(value);
-  // Without --strict, the kernel accepts control characters in strings.
-  for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) < SPACE) bytes[at] = SPACE;
+  if (notation === 'log') return withoutEscapes(bytes.toString());
+  // Without --strict, the kernel accepts control characters in strings, and JSON has none.
+  for (let at = 0; notation === 'json' && at < bytes.length; at++) {
+    if ((bytes[at] as number) < SPACE) bytes[at] = SPACE;
+  }
   const text = bytes.toString();
-  if (notation === 'log') return withoutEscapes(text);
   // In rows two quotes stand for one. No name has any.
   if (notation !== 'json' || !text.includes('\\')) return text;
   return unescaped(text) ?? unescaped(text.slice(0, text.lastIndexOf('\\'))) ?? text;
 }
 
-/** Characters that stand after a backslash for others than themselves, or for themselves. */
-const ESCAPED = 'bfnrtv"\\';
+/** What a character after a backslash stands for in a log. */
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['"', '"'],
+  ['\\', '\\'],
+]);
 
-/**
- * The text of a value in a log, with `\xhh` as the character, and a space for other escapes: no
- * name has what they mean.
- */
+/** The text of a value in a log without its escapes, with a character for each byte as `\xhh`. */
 function withoutEscapes(text: string): string {
   let plain = '';
   let copied = 0;
@@ -256,9 +264,9 @@ function withoutEscapes(text: string): string {
     plain += text.slice(copied, at);
     const digits = text.slice(at + 2, at + 4);
     const code = text[at + 1] === 'x' && digits.length === 2 ? Number(`0x${digits}`) : Number.NaN;
-    const isOne = ESCAPED.includes(text[at + 1] ?? '-');
-    plain += Number.isNaN(code) ? ' ' : String.fromCharCode(code);
-    copied = at + (Number.isNaN(code) ? (isOne ? 2 : 1) : 4);
+    const meant = ESCAPED.get(text[at + 1] ?? '');
+    plain += Number.isNaN(code) ? (meant ?? '\\') : String.fromCharCode(code);
+    copied = at + (Number.isNaN(code) ? (meant === undefined ? 1 : 2) : 4);
   }
   return plain + text.slice(copied);
 }

@@ -54,7 +54,7 @@ const rows: Row[] = [];
 
 beforeAll(async () => {
   const random = new Random(41);
-  for (let index = 0; index < cases(700); index++) {
+  for (let index = 0; index < cases(500); index++) {
     const isMissing = random.chance(0.05);
     const [userAgent, agent] = random.pick(USER_AGENTS);
     const path = random.pick(['/a', '/b', '/c', '/robots.txt']);

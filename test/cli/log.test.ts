@@ -172,7 +172,7 @@ describe.each([
   ['whose lines begin with a host', true],
 ])('logs %s', (_, isVirtual) => {
   const random = new Random(isVirtual ? 5 : 6);
-  const lines = Array.from({ length: cases(1200) }, () => drawLine(random, isVirtual)).filter(
+  const lines = Array.from({ length: cases(700) }, () => drawLine(random, isVirtual)).filter(
     (line) => line.trim() !== '',
   );
   const server = isVirtual ? undefined : 'https://a.example';

@@ -239,10 +239,16 @@ export class FilterRun {
     if (agentField === undefined) return;
     const { agents, others } = filter.namedAgents();
     const unnamed = sumOf(agents.find(({ name }) => name === '*')?.verdicts ?? []);
+    const named = agents.length - (unnamed > 0 ? 1 : 0);
     const field = formatFieldPath(agentField);
-    if (unnamed > 0) {
+    if (unnamed > 0 && named === 0) {
       diagnostics.note(
-        `${formatNumber(unnamed)} of ${formatCount(records, 'record')} ${unnamed === 1 ? 'names' : 'name'} no crawler in "${field}", and ${unnamed === 1 ? 'was' : 'were'} judged for *`,
+        `warning: no record names a crawler in "${field}", so all were judged for *. Is the User-Agent there? If not, use --agent-field NAME`,
+      );
+    } else if (unnamed > 0) {
+      const [names, were] = unnamed === 1 ? ['names', 'was'] : ['name', 'were'];
+      diagnostics.note(
+        `${formatNumber(unnamed)} of ${formatCount(records, 'record')} ${names} no crawler in "${field}", and ${were} judged for *`,
       );
     }
     const left = sumOf(others);

@@ -207,7 +207,9 @@ export function statisticsText(statistics: RunStatistics): string {
       return [name, verdicts.reduce((sum, count) => sum + count, 0)];
     });
     const shown = counts.slice(0, MOST_NAMED);
-    rows.push(['agents named', formatNumber(counts.filter(([name]) => name !== '*').length)]);
+    const count = formatNumber(counts.filter(([name]) => name !== '*').length);
+    const isMore = named.others.some((each) => each > 0);
+    rows.push(['agents named', isMore ? `more than ${count}` : count]);
     const names = shown.map(([name]) => name);
     rows.push(...countRows(names, Object.fromEntries(shown), tally.records, true));
   }

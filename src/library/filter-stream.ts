@@ -25,6 +25,7 @@ import {
 import { Filter, type FilterSettings, memberConflict } from '../pipeline/filter.js';
 import type { RunEnd, RunInput } from '../pipeline/run.js';
 import { parseAgent, refuseSameAgents } from '../protocol/agent.js';
+import { knownAgents } from '../protocol/known-agents.js';
 import { warnOfMisspeltAgents } from '../protocol/unnamed-agents.js';
 import { parseUses, type Use } from '../protocol/uses.js';
 import type { Verdict } from '../protocol/verdict.js';
@@ -69,6 +70,14 @@ export interface FilterStreamOptions {
    * A record without one is invalid (`no-time`). Default: all records have the time of the table.
    */
   readonly timeField?: string | readonly string[] | undefined;
+  /**
+   * Member that names the agent of each record, as `urlField`: a User-Agent header, or a product
+   * token. The record is judged for the known agent that it names first, otherwise for its first
+   * product that is not a browser, and for `*` if it names none; with `explain` the member
+   * `judged_as` says for which. Only with `ndjson`, and without `agents` and `uses`. A header can
+   * be forged. Default: all records are judged for `agents`.
+   */
+  readonly agentField?: string | readonly string[] | undefined;
   /**
    * `ever`: a URL is denied if any robots.txt of its authority denies it. Only for a table with
    * histories, without a time. Default: the robots.txt in force at the time, or the newest.
@@ -115,6 +124,7 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
   strict: 'boolean',
   urlField: 'other',
   timeField: 'other',
+  agentField: 'other',
   inForce: ['ever'],
   maxAge: 'number',
   uses: 'other',
@@ -159,6 +169,7 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   const parsedAgents = list.map((agent) => parseAgent(agent, table.profile));
   refuseSameAgents(parsedAgents);
   const uses = usesOf(options, output);
+  const agentField = agentFieldOf(options, memory);
   const settings = {
     agents: parsedAgents,
     uses,
@@ -170,6 +181,8 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     strict: options.strict ?? false,
     urlField: fieldPath('urlField', urlField),
     timeField: timeFieldOf(options, memory, fieldPath('urlField', urlField)),
+    agentField,
+    knownAgents: agentField && knownAgents(),
     ever: options.inForce === 'ever',
     maxAge:
       options.maxAge === undefined
@@ -277,6 +290,36 @@ function timeFieldOf(
               : undefined;
   if (fault === undefined) return path;
   throw new RobotsFilterError('usage', `${option} ${fault}`);
+}
+
+/**
+ * The path of the value that names the agent.
+ *
+ * @throws RobotsFilterError `usage` if the table, the format or another option has no such agents
+ */
+function agentFieldOf(
+  options: FilterStreamOptions,
+  { view }: TableMemory,
+): readonly string[] | undefined {
+  const { agentField, agents, uses, input = 'text', urlField = 'url', timeField } = options;
+  if (agentField === undefined) return undefined;
+  const path = fieldPath('agentField', agentField);
+  const isTaken = (field: string | readonly string[]): boolean =>
+    fieldPath('urlField', field).join('.') === path.join('.');
+  const fault =
+    agents !== undefined
+      ? 'and agents both say for whom to judge. Leave one out'
+      : uses !== undefined
+        ? 'and uses do not go together yet. Name the agents'
+        : input === 'text'
+          ? "has no effect on text, whose lines are URLs. Use input 'ndjson'"
+          : view.isReduced
+            ? 'asks for any agent, and the table was compiled for some only. Compile it without agents'
+            : isTaken(urlField) || (timeField !== undefined && isTaken(timeField))
+              ? 'names the member of another field. Name the one with the User-Agent'
+              : undefined;
+  if (fault === undefined) return path;
+  throw new RobotsFilterError('usage', `agentField ${fault}`);
 }
 
 /**

@@ -40,6 +40,26 @@ async function filtered(
 }
 
 describe('filterStream', () => {
+  test('judges each record for the agent that it names', async () => {
+    const records = [
+      { url: 'https://example.com/', http: { ua: 'Mozilla/5.0 (compatible; GPTBot/1.2)' } },
+      { url: 'https://example.com/', http: { ua: 'MyBot/1.0' } },
+      { url: 'https://example.com/private/', http: {} },
+    ];
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`);
+    const options = { input: 'ndjson', agentField: 'http.ua', explain: true } as const;
+    const output = (await filtered(lines, options)).trimEnd().split('\n');
+    expect(output.map((line) => JSON.parse(line))).toMatchObject([
+      { verdict: 'deny', judged_as: 'GPTBot', rule: { agent: 'GPTBot' } },
+      { verdict: 'allow', judged_as: 'MyBot', reason: 'no-rule' },
+      { verdict: 'deny', judged_as: '*', rule: { agent: '*' } },
+    ]);
+    const reduced = exampleTable(['GPTBot']);
+    expect(() => filterStream(reduced, options)).toThrow(
+      'agentField asks for any agent, and the table was compiled for some only',
+    );
+  });
+
   test('writes records in order with their verdicts, between any Readable and Writable', async () => {
     const urls = Array.from({ length: 50_000 }, (_, index) =>
       index % 3 === 0 ? `https://example.com/private/${index}` : `https://example.com/${index}`,

@@ -418,5 +418,9 @@ describe('damage', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(25);
     expect(stderr.split('\n').filter((line) => line.includes('Damaged'))).toHaveLength(20);
     expect(stderr).toContain('5 further damaged places');
+    expect(stderr).toContain('The file is damaged, or holds no WARC records');
+    const other = place.write('other.warc', recordOf({ uri: 'https://www.a.example/' }));
+    const none = await place.run(`--table t.table ${other}`);
+    expect(none.stderr).toContain('There is a robots.txt for a.example');
   });
 });

@@ -227,6 +227,7 @@ export class FilterRun {
       timeField,
       isText: this.#lastFormat === 'text',
       isLog: this.#lastFormat === 'log',
+      isArchive: this.#lastFormat === 'warc',
       sample: this.#sample,
     });
     if (warning !== undefined) diagnostics.note(warning);

@@ -426,6 +426,8 @@ interface Circumstances {
   readonly isText: boolean;
   /** Whether the last input was the log of a web server. */
   readonly isLog: boolean;
+  /** Whether it was WARC. */
+  readonly isArchive: boolean;
   /** The first records of an input in which nothing was decided. */
   readonly sample: SampledInput | undefined;
 }
@@ -537,7 +539,7 @@ function nameOf(host: string, { schemes, port }: TableAuthority): string {
 
 function causeOfInvalid(
   reasons: Readonly<Record<Reason, number>>,
-  { urlField, timeField, isText, isLog, sample }: Circumstances,
+  { urlField, timeField, isText, isLog, isArchive, sample }: Circumstances,
 ): string {
   if (sample?.document !== undefined) return `The input ${sample.document}`;
   // A record without a time has a fine URL.
@@ -565,7 +567,9 @@ function causeOfInvalid(
     ],
     [
       reasons['no-object'] + reasons['no-json'],
-      'They are not JSON objects, one per line. Leave --input out, or use --input text or --input json',
+      isArchive
+        ? 'The file is damaged, or holds no WARC records. Copy it again'
+        : 'They are not JSON objects, one per line. Leave --input out, or use --input text or --input json',
     ],
     [
       reasons['no-time'],

@@ -366,7 +366,9 @@ async function openArchive(
     doubt: undefined,
     size,
     isTerminal: kind === 'terminal',
-    beginning: Buffer.alloc(0),
+    get beginning() {
+      return archive.beginning;
+    },
     isBlank: false,
     kind: 'stream',
     stream,

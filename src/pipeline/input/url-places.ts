@@ -58,7 +58,7 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       otherFormat = formatBeside(format, beginning);
       break;
     case 'warc':
-      // There is no other place for URLs.
+      for (const object of objectsIn(beginning)) addMembers(object, [], add, addList);
       break;
     case 'csv':
     case 'tsv':

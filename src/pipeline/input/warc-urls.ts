@@ -32,6 +32,9 @@ const TYPES_WITHOUT_URL: ReadonlySet<string> = new Set(['warcinfo', 'metadata'])
 /** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
 
+/** Number of lines that are kept for messages. */
+const MOST_SAMPLED = 64;
+
 /** A record, in the order of the file. */
 export interface ArchivePlace {
   readonly start: number;
@@ -67,6 +70,7 @@ export class ArchiveUrls implements RecordHandler, ChunkSource {
   #places: ArchivePlace[] = [];
   #damaged = 0;
   #consumed = 0;
+  readonly #beginning: string[] = [];
   #reading: Promise<void> | undefined;
   #isAbandoned = false;
   /** Takes the next chunk, or the error. */
@@ -104,6 +108,11 @@ export class ArchiveUrls implements RecordHandler, ChunkSource {
   /** Number of bytes of the file that were read or passed over. */
   get consumed(): number {
     return this.#consumed;
+  }
+
+  /** The first lines so far, for messages about the hosts of the file. */
+  get beginning(): Buffer {
+    return Buffer.from(this.#beginning.join(''));
   }
 
   /** Takes the places of the records since the last call; none unless they will be copied. */
@@ -156,9 +165,9 @@ export class ArchiveUrls implements RecordHandler, ChunkSource {
     if (!isJudged) return;
     const url = JSON.stringify(headerText(uri));
     const time = Number.isNaN(date) ? 'null' : JSON.stringify(dateText);
-    this.#lines.push(
-      `{"url":${url},"${ARCHIVE_TIME}":${time},"type":${JSON.stringify(type)},"offset":${offset}${this.#tail}\n`,
-    );
+    const line = `{"url":${url},"${ARCHIVE_TIME}":${time},"type":${JSON.stringify(type)},"offset":${offset}${this.#tail}\n`;
+    this.#lines.push(line);
+    if (this.#beginning.length < MOST_SAMPLED) this.#beginning.push(line);
   }
 
   damage(offset: number, reason: string): void {

@@ -2,8 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type ArchiveForm, archiveCase, decompressCase } from './cases/archive-cases.js';
+import {
+  type ArchiveForm,
+  archiveCase,
+  copyCase,
+  decompressCase,
+  urlsCase,
+  urlsFloorCase,
+  urlsLibraryCase,
+} from './cases/archive-cases.js';
 import { formatCase } from './cases/format-cases.js';
+import { archiveLibraries } from './competitors/warc-libraries.js';
 import { CapturePlan } from './corpus/capture-plan.js';
 import { CRAWLER } from './inputs/agents.js';
 import { type GeneratedArchive, provideArchive } from './inputs/archive-store.js';
@@ -17,8 +26,8 @@ import { say } from './report/say.js';
 import { CountWatch } from './verify/count-watch.js';
 import { countIndex } from './verify/judges.js';
 
-const USAGE = `Time how captures of robots.txt files in WARC files are compiled, beside zcat of the same files, and
-assert verdict counts with each table.
+const USAGE = `Time how captures of robots.txt files in WARC files are compiled, and how their URLs are judged, beside
+zcat of the same files, and assert verdict counts with each table.
 
 npm run bench:warc -- [options]
     --captures 1000000  captures in all files
@@ -63,17 +72,48 @@ async function prepare(filter: Filter, scratch: string): Promise<Measured> {
   const archive = await provideArchive(store, options, say);
   const plan = new CapturePlan(options);
   const forms = [allForm(archive), ...subsetForms(archive)];
+  const tenth = tenthForm(archive);
   const table = join(scratch, 'warc.table');
   await filter.compile(archive.list, table);
   await checkVerdicts(filter, archive, plan, table);
-  const cases = forms.flatMap((form) => [
-    archiveCase(filter, form, join(scratch, `${form.id}.table`)),
-    decompressCase(form),
-  ]);
-  const ratios = forms.map(({ id, decompressor }) =>
-    timeRatio(id, `compiling captures, ${id}`, id, `${id}-floor`, `${decompressor} | wc -c`),
-  );
-  const notMeasured = canCompress('zst') ? [] : ['zstd files: the zstd program is missing'];
+  const urls = { filter, table, agent: CRAWLER, form: tenth };
+  // Quick runs install nothing.
+  const libraries = quick ? { present: [], absent: [] } : await archiveLibraries(store);
+  const cases = [
+    ...forms.flatMap((form) => [
+      archiveCase(filter, form, join(scratch, `${form.id}.table`)),
+      decompressCase(form),
+    ]),
+    urlsCase(urls),
+    copyCase(urls, join(scratch, 'allowed.warc.gz')),
+    urlsFloorCase(tenth),
+    ...libraries.present.map((library) => urlsLibraryCase(library, tenth)),
+  ];
+  const ratios = [
+    ...forms.map(({ id, decompressor }) =>
+      timeRatio(id, `compiling captures, ${id}`, id, `${id}-floor`, `${decompressor} | wc -c`),
+    ),
+    timeRatio('urls', 'judging the URLs of captures, gzip', 'urls', 'urls-floor', 'zcat | wc -c'),
+    timeRatio('copy', 'copying what is allowed, gzip', 'copy', 'urls-floor', 'zcat | wc -c'),
+    timeRatio(
+      'urls-warcio',
+      'judging the URLs, gzip',
+      'urls',
+      'urls-warcio',
+      'warcio listing them',
+    ),
+    timeRatio(
+      'urls-fastwarc',
+      'judging the URLs',
+      'urls',
+      'urls-fastwarc',
+      'FastWARC listing them',
+    ),
+  ];
+  const notMeasured = [
+    ...(canCompress('zst') ? [] : ['zstd files: the zstd program is missing']),
+    ...libraries.absent.map(({ name, reason }) => `${name}: ${reason}`),
+  ];
   return { cases, ratios, notMeasured, input: archive.summary };
 }
 
@@ -96,6 +136,15 @@ async function checkVerdicts(
 function allForm({ list, files, summary }: GeneratedArchive): ArchiveForm {
   const { bytes, options } = summary;
   return { id: 'gzip', list, files, bytes, captures: options.captures, decompressor: 'zcat' };
+}
+
+/** A tenth of the files. */
+function tenthForm({ files, summary }: GeneratedArchive): ArchiveForm {
+  const { options } = summary;
+  const some = files.slice(0, Math.ceil(files.length / 10));
+  const captures = (options.captures / options.files) * some.length;
+  const bytes = some.reduce((sum, path) => sum + statSync(path).size, 0);
+  return { id: 'tenth', list: '', files: some, bytes, captures, decompressor: 'zcat' };
 }
 
 /** A tenth of the files, plain, and as zstd files if that program is there. */

@@ -299,6 +299,7 @@ describe('copies of records', () => {
     ['a URL field', '--url-field u f.warc.gz', 'WARC-Target-URI'],
     ['a URL field, and --input', '--url-field u --input warc f.warc.gz', 'WARC-Target-URI'],
     ['another format of the input', '--input ndjson f.warc.gz', 'a WARC file in gzip data'],
+    ['agents of records', '--agent-field agent f.warc.gz', 'Name the agent: --agent GPTBot'],
   ])('are refused with %s', async (_what, words, message) => {
     place.write('out.warc.gz', 'old');
     const { code, stderr } = await place.run(`-q --table t.table ${words}`);

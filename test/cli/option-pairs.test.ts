@@ -109,7 +109,11 @@ const BASES: Readonly<Record<string, Base>> = {
       [['--output'], ['-o', 'out.table']],
     ],
   },
-  check: { files: ['robots.txt', 'GTPBot', '/late', '/x'] },
+  check: {
+    // A long robots.txt of v.example has a date, and only its end decides about this path.
+    files: ['robots', ...URLS, 'https://v.example/late'],
+    needs: [[['--agent'], ['--agent', 'GTPBot']]],
+  },
   lint: { files: ['lint'] },
   agents: { files: [] },
   inspect: { files: ['table', 'a.example'] },
@@ -158,6 +162,7 @@ const HIDING: Readonly<Record<string, string>> = {
 const MEANT: Readonly<Record<string, string>> = {
   '--enable beside --opinions': 'the rule is one of all opinions',
   '--date-column beside --in-force': 'any robots.txt may deny, whatever its date',
+  '--unreachable-after beside --as-of': 'what fetch found later is left out',
   '--max-robots-bytes beside --profile': 'the google profile reads whole files: the help says so',
   '--profile beside --max-robots-bytes': 'here the limit is that of the whole file',
 };
@@ -230,12 +235,14 @@ beforeAll(async () => {
       parquetWriteBuffer({
         columnData: [
           text('host', 'c.example', 'k.example', 'e.example'),
-          text('site', 'd.example', 'm.example', 'n.example'),
+          // One host less, so that counts of hosts show which column was read.
+          text('site', 'd.example', 'm.example', 'm.example'),
           text('content', maps('/', 'c'), maps('/', 'k'), rules('/x')),
           text('other', maps('/x', 'd'), maps('/x', 'm'), rules('/x')),
           text('code', '404', '200', '200'),
           text('day', '2024-05-01', '2024-05-02', '2024-05-03'),
-          text('fetched', '2025-05-01', '2025-05-02', '2025-05-03'),
+          // Before --as-of, which leaves out later files.
+          text('fetched', '2025-02-01', '2025-02-02', '2025-02-03'),
         ],
       }),
     ),

@@ -107,7 +107,7 @@ const DAYS: readonly (readonly [number | string, string])[] = [
 /** The days on which another finding was made than the day before. */
 const CHANGES = [0, 2, 3, 5, 7, 8];
 
-/** The day on which Google's 12 hours of failures are over. A version ends there for its readers. */
+/** The day on which the 12 hours of failures of Google are over: for its readers a version ends. */
 const GOOGLE_CHANGE = 4;
 
 describe('fetch --history', () => {

@@ -282,7 +282,7 @@ describe('a history is refused', () => {
     expect(none.code).toBe(2);
     expect(none.stderr).toContain('some: no robots.txt has a date, and a history needs dates');
     expect(none.stderr).toContain(
-      'records with a member or column "fetched" (--date-column names another one), directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records',
+      'from a member or column "fetched" of records (--date-column names another one), from directories that are named by a date (2024-05-01/HOST), and from tables of compile --history or --records',
     );
     expect(it.names()).not.toContain('no.table');
     for (const shards of ['', '--shards 2 ']) {

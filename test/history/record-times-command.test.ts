@@ -601,7 +601,9 @@ describe('--max-age', () => {
     );
     expect(lines(asOf.text)[1]).toBe('*,no-recent-capture,2000');
     const late = await it.run('--table h.table --as-of 2030-01-01 --max-age 9d input.ndjson');
-    expect(late.stderr).toContain('were last found too long before. Use a greater --max-age');
+    expect(late.stderr).toContain(
+      'were last found too long before the time. Use a greater --max-age',
+    );
     const allowed = await it.run(`${words} --unknown allow`);
     expect(allowed.text).not.toMatch(/^unknown/m);
   });

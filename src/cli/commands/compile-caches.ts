@@ -181,7 +181,7 @@ function noteUndated(
     timeField !== undefined ? '--time-field' : inForce !== undefined ? '--in-force' : '--history';
   const where = paths.join(', ');
   const remedy =
-    'Captures of WARC files have dates, directories that robots-filter fetch wrote, records with a member or column "fetched" (--date-column names another one), directories that are named by a date: 2024-05-01/HOST, and tables of compile --history or --records';
+    'Dates come from captures of WARC files, from directories that robots-filter fetch wrote, from a member or column "fetched" of records (--date-column names another one), from directories that are named by a date (2024-05-01/HOST), and from tables of compile --history or --records';
   if (undated === files && only === undefined) {
     throw new RobotsFilterError(
       'input',
@@ -189,7 +189,7 @@ function noteUndated(
     );
   }
   diagnostics.note(
-    `warning: ${formatCount(undated, 'robots.txt file')} of ${formatNumber(files)} in ${where} left out of the history, for lack of a date. ${remedy}`,
+    `warning: ${formatCount(undated, 'robots.txt file')} of ${formatNumber(files)} in ${where} left out of the history, because they have no date. ${remedy}`,
   );
 }
 

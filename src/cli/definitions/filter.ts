@@ -114,13 +114,13 @@ export const filterDefinition: CommandDefinition = {
       'Verdicts',
       '--in-force <when>',
       'Choose the robots.txt that counts: at, latest or ever.',
-      'at: the one in force at the time of --time-field or --as-of, and the default with them. latest: the newest, the default without them. ever: a URL is denied if any robots.txt of its authority denies it, and the newest that does explains. Only for robots.txt files with dates, as for --time-field.',
+      'at: the one in force at the time of --time-field or --as-of, and the default with them. latest: the newest, the default without them. ever: a URL is denied if any robots.txt of its authority denies it; --explain names the newest that does. Only for robots.txt files with dates, as for --time-field.',
     ).choices(['at', 'latest', 'ever']),
     describedOption(
       'Verdicts',
       '--max-age <days>',
-      'Count no robots.txt that was last found longer before: 90d.',
-      'With --time-field or --as-of: 1d to 36500d. A robots.txt that was found again with the same rules is as old as the last finding before the time, or not old if there is a finding after the time. Where the robots.txt is older, the verdict is unknown.',
+      'Ignore a robots.txt last found longer ago than this: 90d.',
+      'With --time-field or --as-of, from whose time the age is counted: 1d to 36500d. Where the robots.txt is older, the verdict is unknown. The age ends at the last time that the same rules were found before; if they were found after it, too, they are not old.',
     ).argParser((text) => days(text, 'Give a number of days, such as 90d.')),
     describedOption(
       'Verdicts',

@@ -121,7 +121,7 @@ Exit status:
     describedOption(
       'Output',
       '--report <file>',
-      'Write the figures in place of rows, as a page or data: .html, .json.',
+      'Write figures, not rows: a page .html, or data .json.',
       'The page is one file that loads nothing. It counts hosts, and distinct robots.txt files, by what they forbid each agent, and names the files that many hosts share and those that treat agents differently. With --history it has a line through time for each agent.',
       '    robots-filter audit robots.table -a @ai-training --report audit.html',
     ).argParser(once),
@@ -198,7 +198,7 @@ Exit status:
     describedOption(
       'Output',
       '--report <file>',
-      'Write the figures in place of rows, as a page or data: .html, .json.',
+      'Write figures, not rows: a page .html, or data .json.',
       'The page is one file that loads nothing. It counts for each agent the hosts where it is shut out, let in, or may fetch less or more, and shows the changes of most hosts with the old and the new rule.',
       '    robots-filter diff robots-2025/ robots-2026/ -a @ai-training --report diff.html',
     ).argParser(once),

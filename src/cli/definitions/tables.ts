@@ -111,7 +111,7 @@ export const capturesDefinition: CommandDefinition = {
     mainOptions: ['--targets', '--as-of', '--quiet'],
     examples: [
       'robots-filter captures CC-MAIN-2025-13.warc.gz > part.captures.ndjson',
-      'curl https://data.example/robots.warc.gz | robots-filter captures - > part.captures.ndjson',
+      'curl https://a.example/c.warc | robots-filter captures - > r.captures.ndjson',
       'robots-filter compile --robots-dir part.captures.ndjson -o robots.table',
     ],
     notes: `

@@ -452,9 +452,9 @@ export function describeUselessRun(tally: Tally, circumstances: Circumstances): 
   const kind = verdicts.unknown >= verdicts.invalid ? 'unknown' : 'invalid';
   const isTooEarly = 2 * reasons['before-first-capture'] > verdicts.unknown;
   const cause = isTooEarly
-    ? `The robots.txt files that ${circumstances.source} has of their hosts are of later times. ${circumstances.timeField === undefined ? 'Use a later --as-of, or leave it out for the newest' : `Are the times in "${circumstances.timeField}" right? Leave --time-field out for the newest`}`
+    ? `The robots.txt files that ${circumstances.source} has for their hosts are of later times. ${circumstances.timeField === undefined ? 'Use a later --as-of, or leave it out for the newest' : `Are the times in "${circumstances.timeField}" right? Leave --time-field out for the newest`}`
     : 2 * reasons['no-recent-capture'] > verdicts.unknown
-      ? `The robots.txt files that ${circumstances.source} has of their hosts were last found too long before. Use a greater --max-age, or leave it out`
+      ? `The robots.txt files that ${circumstances.source} has for their hosts were last found too long before the time. Use a greater --max-age, or leave it out`
       : kind === 'unknown'
         ? causeOfUnknown(circumstances)
         : causeOfInvalid(reasons, circumstances);

@@ -248,7 +248,10 @@ test('diff --use compares two times of one table, and writes a page', async ({ p
   });
   const earlier = await place.run([...words, 'csv', '-q', '--to', '2024-02-20', '--exit-code']);
   expect(earlier).toMatchObject({ code: 0, text: '' });
-  const page = await place.run([...words, 'html', '-q']);
-  expect(page.text).toContain('<h2>What is said about uses (experimental)</h2>');
-  expect(page.text).toContain('train granted \u2192 refused');
+  const page = await place.run([...words.slice(0, -1), '--report', 'page.html', '-q']);
+  expect(page).toMatchObject({ code: 0, text: '' });
+  expect(place.read('page.html')).toContain('What the content may be used for (experimental)');
+  expect(place.read('page.html')).toContain(
+    '"use":"train","old":"granted","new":"refused","rows":1',
+  );
 });

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { Table } from '../../src/judge/table.js';
 import { Robots } from '../../src/library/index.js';
 import { parseUses } from '../../src/protocol/uses.js';
-import { lines, test } from '../cli/command-line.js';
+import { lines, test, workplace } from '../cli/command-line.js';
 
 /* Results about uses that are almost certainly not meant. */
 
@@ -63,14 +65,38 @@ test('a warning about shards that were read does not speak of others', async ({ 
   expect(long.stderr).toBe('');
 });
 
-test('shards with and without signals are no table', async ({ place }) => {
+test.each(['--signals', '--records'])('shards with and without %s are no table', async (option) => {
+  const place = workplace();
+  place.write('r.ndjson', TWO_HOSTS.join(''));
+  const compile = 'compile -q --robots-dir r.ndjson --shards 2 -o d --only';
+  await place.run(`${compile} 0 ${option}`);
+  await place.run(`${compile} 1`);
+  const joined = await place.run(`${compile} manifest ${option}`);
+  expect(joined.code).toBe(2);
+  expect(joined.stderr).toContain(`without ${option}, unlike part-00000.table`);
+  // A manifest of another program may name such parts all the same.
+  const other = compile.replace('-o d', '-o other');
+  for (const part of ['0', '1', 'manifest']) await place.run(`${other} ${part}`);
+  for (const part of ['0', '1', 'manifest']) await place.run(`${compile} ${part} ${option}`);
+  const [mixed, plain] = ['d', 'other'].map((name) =>
+    JSON.parse(place.read(`${name}/manifest.json`)),
+  );
+  mixed.parts[1] = plain.parts[1];
+  mixed.bytes = mixed.parts[0].bytes + mixed.parts[1].bytes;
+  place.write('mixed/manifest.json', JSON.stringify(mixed));
+  for (const [part, from] of ['d', 'other'].entries()) {
+    const name = `part-0000${part}.table`;
+    place.write(`mixed/${name}`, readFileSync(join(place.path, from, name)));
+  }
+  const opened = await place.run('inspect mixed');
+  expect(opened.code).toBe(2);
+  expect(opened.stderr).toContain(`only some of the parts were compiled with ${option}`);
+});
+
+test('shards that all have signals answer about uses', async ({ place }) => {
   place.write('r.ndjson', TWO_HOSTS.join(''));
   const compile = 'compile -q --robots-dir r.ndjson --shards 2 -o d --only';
   await place.run(`${compile} 0 --signals`);
-  await place.run(`${compile} 1`);
-  const joined = await place.run(`${compile} manifest --signals`);
-  expect(joined.code).toBe(2);
-  expect(joined.stderr).toContain('without --signals, unlike part-00000.table');
   await place.run(`${compile} 1 --signals`);
   expect((await place.run(`${compile} manifest --signals`)).code).toBe(0);
   const { text } = await place.run('--table d --use train', 'https://a.example/\n');

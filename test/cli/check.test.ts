@@ -245,3 +245,21 @@ describe('check with several agents', () => {
     });
   });
 });
+
+test('check --history --use says what each robots.txt says about a use', async ({ place }) => {
+  const versions = ['yes', 'no'].map((word, at) => ({
+    host: 'a.example',
+    robots: `User-agent: *\nContent-Signal: ai-train=${word}\n`,
+    fetched: `2024-0${at + 1}-01`,
+  }));
+  place.write('d.ndjson', versions.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  await place.run('compile -q --history --signals d.ndjson -o h');
+  const expected = [
+    'allow\tgranted\thttps://a.example/\t2024-01-01T00:00:00Z\t2024-02-01T00:00:00Z\tno-rule\t\t\t\t\tcontent-signal\t2\tContent-Signal: ai-train=yes\t*\td.ndjson:1\n',
+    'allow\trefused\thttps://a.example/\t2024-02-01T00:00:00Z\t\tno-rule\t\t\t\t\tcontent-signal\t2\tContent-Signal: ai-train=no\t*\td.ndjson:2\n',
+  ].join('');
+  for (const path of ['d.ndjson', 'h']) {
+    const words = `check -q ${path} * https://a.example/ --history --use train`;
+    expect(await place.run(words)).toMatchObject({ code: 1, text: expected });
+  }
+});

@@ -248,10 +248,12 @@ test('diff --use compares two times of one table, and writes a page', async ({ p
   });
   const earlier = await place.run([...words, 'csv', '-q', '--to', '2024-02-20', '--exit-code']);
   expect(earlier).toMatchObject({ code: 0, text: '' });
-  const page = await place.run([...words.slice(0, -1), '--report', 'page.html', '-q']);
-  expect(page).toMatchObject({ code: 0, text: '' });
-  expect(place.read('page.html')).toContain('What the content may be used for (experimental)');
-  expect(place.read('page.html')).toContain(
-    '"use":"train","old":"granted","new":"refused","rows":1',
-  );
+  await place.run([...words.slice(0, -1), '-q', '--report', 'r.json']);
+  const { old, new: next, uses } = JSON.parse(place.read('r.json'));
+  expect([old, next]).toEqual(['h.table at 2024-02-01T23:59:59.999Z', 'h.table']);
+  expect(uses).toEqual([{ agent: '*', use: 'train', old: 'granted', new: 'refused', rows: 1 }]);
+  await place.run([...words.slice(0, -1), '-q', '--report', 'r.html']);
+  const page = place.read('r.html');
+  expect(page).toContain('<h2>What the content may be used for (experimental)</h2>');
+  expect(page).toContain('>refused</td>');
 });

@@ -210,7 +210,8 @@ async function openAudited(
   if (path === undefined) {
     const agents = parseAgents(options.agent, profile ?? 'rfc9309');
     // A report tells distinct robots.txt files from each other by all their groups.
-    const tokens = options.report === undefined ? neededTokens(agents, uses) : undefined;
+    const countsFiles = options.report !== undefined && options.urls === undefined;
+    const tokens = countsFiles ? undefined : neededTokens(agents, uses);
     const signals = uses.length > 0;
     return compileWithRecords(robotsDir, { ...options, signals }, tokens, diagnostics);
   }

@@ -263,13 +263,7 @@ async function openSide(
     }
     case 'cache': {
       const tokens = neededTokens(parseAgents(options.agent, profile), uses);
-      return compileWithRecords(
-        [path],
-        { ...options, signals },
-        // A report tells distinct robots.txt files from each other by all their groups.
-        options.report === undefined ? tokens : undefined,
-        diagnostics,
-      );
+      return compileWithRecords([path], { ...options, signals }, tokens, diagnostics);
     }
     case 'robots.txt': {
       const parseOptions = {

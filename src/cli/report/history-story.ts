@@ -143,9 +143,9 @@ function chartOf({ agents, times }: HistoryFigures, weight: Weight): Html {
     const middle = some[some.length >> 1];
     if (middle === undefined) return [];
     const shares = sharesOf(middle, weight).map(ratio);
-    return [{ name: `${name} ${rangeOf(some.map(last))}`, shares, isMain }];
+    return [{ name: `${rangeOf(some.map(last))} ${name}`, shares, isMain }];
   };
-  const others = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'others'}:`;
+  const others = `${formatNumber(alike.length)} ${apart.length === 0 ? 'crawlers' : 'others'}`;
   const lines = [
     ...apart.flatMap((agent) => lineOf(nameOf(agent), [agent], true)),
     ...lineOf(alike.length === 1 ? nameOf(alike[0] as Agent) : others, alike, false),
@@ -165,13 +165,7 @@ function tableOf({ agents, times }: HistoryFigures, weight: Weight): Html {
     .toSorted((a, b) => Math.abs(changeOf(b, weight)) - Math.abs(changeOf(a, weight)))
     .map((agent) => {
       const shares = sharesOf(agent, weight);
-      return [
-        nameOf(agent),
-        ...shown.map((time) => {
-          const [part, whole] = shares[time] ?? [0, 0];
-          return `${percent(part, whole)} (${formatNumber(part)} of ${formatNumber(whole)})`;
-        }),
-      ];
+      return [nameOf(agent), ...shown.map((time) => percent(...(shares[time] ?? [0, 0])))];
     });
   const most = 12;
   const caption =

@@ -463,13 +463,15 @@ summary { margin: .8rem 0; cursor: pointer; color: var(--faint); text-decoration
 .ticks, .ends { position: relative; }
 .ticks span, .ends span { position: absolute; transform: translateY(-50%); line-height: 1.15; }
 .ticks span { right: 0; color: var(--faint); }
+.ends span { left: 0; right: 0; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .times { grid-column: 2; display: flex; justify-content: space-between; color: var(--faint); }
 @media (max-width: 40rem) {
 main { padding: 1.5rem 1rem 2rem; }
 .row { grid-template-columns: minmax(0, 1fr); gap: .25rem; padding: .6rem 0; }
 .name small { display: inline; }
 .figures { justify-content: flex-start; color: var(--faint); font-size: .875rem; }
-.lines { grid-template-columns: 2.6rem minmax(0, 1fr) 6.5rem; }
+.lines { grid-template-columns: 2.4rem minmax(0, 1fr) 9.4rem; font-size: .75rem; }
+.lined th:first-child { width: auto; }
 .small th, .small td { padding-right: .5rem; }
 .small th[scope=row] { min-width: 0; overflow-wrap: anywhere; }
 .small :is(th, td):last-child { padding-right: 0; }

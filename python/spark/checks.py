@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from archives import write_archives
-from cluster import LOOPBACK, Cluster
+from cluster import LOOPBACK, Cluster, connect_server
 from data import (
     HISTORY_START,
     HISTORY_STEP,
@@ -324,8 +324,10 @@ class Checks:
         """It gives the verdicts of the single process, alone and for several agents."""
         register(self.spark, "verdicts", table=self.shards, agents=AGENTS)
         register(self.spark, "why", table=self.table, agents=AGENTS[0], explain=True, ship=True)
+        plain = register(self.spark, "plain", table=self.table, agents=AGENTS[0])
         self.df.createOrReplaceTempView("urls")
-        query = "SELECT id, verdicts(url) AS v, why(url) AS w FROM urls ORDER BY id"
+        columns = "verdicts(url) AS v, why(url) AS w, plain(url) AS p"
+        query = f"SELECT id, {columns} FROM urls ORDER BY id"
         found = self.spark.sql(query).toArrow() if hasattr(self.df, "toArrow") else None
         rows = found.to_pylist() if found is not None else self.spark.sql(query).collect()
         assert len(rows) == len(self.expected)
@@ -339,8 +341,12 @@ class Checks:
                 assert row["v"][agent] == (verdict and verdict[agent]), (row, verdict)
             assert row["w"]["verdict"] == (verdict and verdict[AGENTS[0]]), (row, verdict)
             assert row["w"]["reason"] == (reason and reason[AGENTS[0]]), (row, reason)
+            assert row["p"] == (verdict and verdict[AGENTS[0]]), (row, verdict)
         denied = self.spark.sql("SELECT id FROM urls WHERE why(url).verdict = 'deny'").count()
         assert denied == sum(row["w"]["verdict"] == "deny" for row in rows) > 0
+        # The function takes a column, by its name, too.
+        for column in ("url", F.col("url")):
+            assert self.df.filter(plain(column) == "deny").count() == denied
 
     def check_only_urls_go_to_python(self) -> None:
         """Columns that nobody asks for are not read, and those that Arrow lacks keep their type."""
@@ -359,25 +365,38 @@ class Checks:
 
     def check_connect(self) -> None:
         """A client of Spark Connect gets the same verdicts, also of a table that is shipped."""
-        if not hasattr(self.df, "toArrow"):
-            print("   NOT TESTED: the server of Spark Connect is no part of PySpark 3.5")
-            return
         script = f"""
+import sys
 from pyspark.sql import SparkSession
+from robots_filter import UsageError
 from robots_filter.spark import filter_urls, register
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 df = spark.read.parquet({str(self.place / "urls")!r})
 assert type(spark).__module__.startswith("pyspark.sql.connect")
 options = dict(agents={AGENTS!r}, explain=True)
 for more in (dict(table={self.table!r}, ship=True), dict(table={self.shards!r}, by_shard=True)):
     judged = filter_urls(df, **more, **options)
     judged.write.mode("append").parquet({str(self.place / "connect")!r})
-register(spark, "verdict", table={self.table!r}, agents="GPTBot")
+try:
+    filter_urls("urls", table={self.table!r}, agents="GPTBot")
+except UsageError as error:
+    assert "df is of type str. Pass a DataFrame" in str(error), error
+verdict = register(spark, "verdict", table={self.table!r}, agents="GPTBot")
 df.createOrReplaceTempView("urls")
-print(spark.sql("SELECT id FROM urls WHERE verdict(url) = 'deny'").count())
+denied = spark.sql("SELECT id FROM urls WHERE verdict(url) = 'deny'").count()
+assert df.filter(verdict("url") == "deny").count() == denied
+print(denied)
 spark.stop()
 """
-        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        with connect_server(self.place) as url:
+            if url is None:
+                print("   NOT TESTED: Spark Connect of 3.5 needs mvn and Maven's registry")
+                return
+            words = [sys.executable, "-c", script, url]
+            # As a client that has no Spark but its package.
+            hidden = ("SPARK_LOCAL_IP", "SPARK_HOME")
+            environment = {key: text for key, text in os.environ.items() if key not in hidden}
+            ended = subprocess.run(words, capture_output=True, text=True, env=environment)
         assert ended.returncode == 0, ended.stderr[-3000:]
         found = pq.read_table(self.place / "connect").sort_by("id")
         assert len(found) == 2 * len(self.expected)
@@ -574,6 +593,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--urls", type=int, default=2_000_000)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--check", action="append", help="a word of the checks to run; repeatable")
     options = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="robots-filter-spark-"))
     cluster: Cluster | None = None
@@ -622,10 +642,15 @@ def main() -> None:
                 # It comes last: no later check has this worker.
                 checks.check_killed_worker,
             ]
-        for check in chosen:
+        named = {check.__name__.removeprefix("check_").replace("_", " "): check for check in chosen}
+        for word in options.check or []:
+            if not any(word in name for name in named):
+                raise ValueError(f"no check has the word {word!r}: {', '.join(named)}")
+        for name, check in named.items():
+            if options.check and not any(word in name for word in options.check):
+                continue
             started = time.monotonic()
             check()
-            name = check.__name__.removeprefix("check_").replace("_", " ")
             print(f"ok {name}: {time.monotonic() - started:.1f} s", flush=True)
         spark.stop()
     finally:

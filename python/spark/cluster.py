@@ -1,13 +1,16 @@
-"""A standalone cluster of Spark on loopback: a master and two workers."""
+"""A standalone cluster of Spark on loopback: a master and two workers; a server of Connect."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
@@ -77,6 +80,69 @@ class Cluster:
                 return
             time.sleep(0.2)
         raise TimeoutError(f"{log} did not start: {path.read_text(errors='replace')[-2000:]}")
+
+
+#: A session that serves clients until its standard input ends.
+CONNECT = """
+import sys
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+for word in sys.argv[1:]:
+    builder = builder.config(*word.split("=", 1))
+builder.getOrCreate()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+#: Spark Connect for PySpark 3.5, which has no server. Of 3.5.8 and 3.5.9 Maven had none.
+CONNECT_3 = "org.apache.spark:spark-connect_2.12:3.5.7"
+
+
+@contextmanager
+def connect_server(place: Path) -> Iterator[str | None]:
+    """Start a server of Spark Connect; give its address, or None if Maven does not give it."""
+    port = free_port()
+    settings = [
+        "spark.plugins=org.apache.spark.sql.connect.SparkConnectPlugin",
+        f"spark.connect.grpc.binding.port={port}",
+    ]
+    if pyspark.__version__.startswith("3."):
+        jar = jar_of(CONNECT_3, place)
+        if jar is None:
+            yield None
+            return
+        settings.append(f"spark.jars={jar}")
+    log = place / "connect.log"
+    with log.open("wb") as errors:
+        server = subprocess.Popen(
+            [sys.executable, "-c", CONNECT, *settings],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    try:
+        assert server.stdout is not None
+        if server.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"no server of Connect: {log.read_text(errors='replace')[-3000:]}")
+        yield f"sc://{LOOPBACK}:{port}"
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def jar_of(artifact: str, place: Path) -> Path | None:
+    """Copy an artifact of Maven to a directory; return None if there is no Maven or network."""
+    if shutil.which("mvn") is None:
+        return None
+    get = ["dependency:get", f"-Dartifact={artifact}", "-Dtransitive=false"]
+    copy = ["dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={place}"]
+    for goal in (get, copy):
+        if subprocess.run(["mvn", "-q", "-B", *goal], cwd=place, capture_output=True).returncode:
+            return None
+    _, name, version = artifact.split(":")
+    return place / f"{name}-{version}.jar"
 
 
 def free_port() -> int:

@@ -85,6 +85,11 @@ test('the derived figures of SCALING.md follow from those beside them', () => {
       /tasks \| ([\d.]+) core-hours/,
       coreHours((urls * input(/shard \| ([\d.]+) µs a URL/)) / 1e6 + tasks * task),
     ],
+    [
+      /s for each of ([\d,]+) tasks/,
+      input(/of about 60 MB \| \| (\d+)/) * (input(/asks for (\d+) tasks a shard/) + 1),
+    ],
+    [/`tasks=(\d+)` asks/, input(/of about 60 MB \| \| (\d+)/) * input(/for (\d+) tasks a shard/)],
     [/bytes a row \| (\d+) GB/, (urls * input(/with (\d+) bytes a row/)) / 1e9],
     [/cost ([\d.]+) dollars of CPU/, hour * (before + compiled + judged)],
     [/\) ([\d.]+) dollars. What/, hour * (before + compiled + byShard)],

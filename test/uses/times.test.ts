@@ -44,8 +44,12 @@ it('--use asks what was said when the record was fetched, or ever', async () => 
       .split('\n')
       .map((line) => JSON.parse(line));
   };
-  const answerOf = (robots: string, url: string) =>
-    Robots.parse(robots).use(url, 'bot', 'train').answer ?? null;
+  const parsed = new Map(
+    hosts.flatMap(({ files }) => files).map((text) => [text, Robots.parse(text)]),
+  );
+  const robotsOf = (text: string) => parsed.get(text) as Robots;
+  const answerOf = (text: string, url: string) =>
+    robotsOf(text).use(url, 'bot', 'train').answer ?? null;
 
   const timed = await run('--time-field', 'at');
   const expected = asked.map(({ url, month, files }) => answerOf(files[month - 1] as string, url));
@@ -61,9 +65,7 @@ it('--use asks what was said when the record was fetched, or ever', async () => 
   const seen = new Set<unknown>();
   for (const [index, { use, use_version: version }] of ever.entries()) {
     const { url, files } = asked[index] as (typeof asked)[number];
-    const isDenied = files.some(
-      (file) => Robots.parse(file).verdict(url, 'bot').verdict === 'deny',
-    );
+    const isDenied = files.some((file) => robotsOf(file).verdict(url, 'bot').verdict === 'deny');
     // Where a file denies, the others still say something about the use.
     const answers = files.map((file) => answerOf(file, url));
     const refusing = answers.lastIndexOf('refused');

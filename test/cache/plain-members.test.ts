@@ -109,7 +109,7 @@ describe('plain members', () => {
     const random = new Random(7);
     let plain = 0;
     let bodies = 0;
-    for (let round = 0; round < cases(10_000); round++) {
+    for (let round = 0; round < cases(4000); round++) {
       const text = Buffer.from(
         random.chance(0.7)
           ? `{"host":"a.example","robots":"${stringText(random)}"${random.pick(['', ',"status":200'])}}`
@@ -124,8 +124,8 @@ describe('plain members', () => {
       expect(plainMembers(other)).toBeUndefined();
       expect(read(bytes), bytes.toString('latin1')).toEqual(read(other));
     }
-    expect(plain).toBeGreaterThan(5_000);
-    expect(bodies).toBeGreaterThan(3_500);
+    expect(plain).toBeGreaterThan(2000);
+    expect(bodies).toBeGreaterThan(1400);
   });
 
   it('are found in typical records', () => {

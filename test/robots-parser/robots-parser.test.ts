@@ -268,7 +268,7 @@ function expected(robots: Robots, url: string, ua: string): unknown[] {
 describe('a URL of the site, however its authority is spelt', () => {
   it('has the answers of Robots', () => {
     const counts = { allowed: 0, denied: 0, quoted: 0, outside: 0 };
-    for (let seed = 1; seed <= cases(2500); seed++) {
+    for (let seed = 1; seed <= cases(1000); seed++) {
       const random = new Random(seed);
       const site = random.pick(SITES);
       const rest = `${random.pick(STARTS)}${random.run(PIECES, 0, 6)}${random.pick(BLANKS)}`;
@@ -299,7 +299,7 @@ describe('a URL of the site, however its authority is spelt', () => {
       }
     }
     for (const [name, count] of Object.entries(counts)) {
-      expect(count, `${name} of ${JSON.stringify(counts)}`).toBeGreaterThan(100);
+      expect(count, `${name} of ${JSON.stringify(counts)}`).toBeGreaterThan(40);
     }
   });
 });

@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, readonly unknown[]>> = {
 const USES = ['train', 'search', 'input', 'own', 'train-ai'];
 const POLICY_TOKENS = [undefined, undefined, 'NoTrain', 'bot'];
 /** Questions about each file. */
-const ASKED = 24;
+const ASKED = 8;
 
 it('the library answers as the slow model does, about drawn files', () => {
   const files = cases(1_200);
@@ -45,8 +45,10 @@ it('the library answers as the slow model does, about drawn files', () => {
       );
       const { answer = '', reason, signal } = robots.use(url, agent, use, { policyToken });
       const found = { answer, line: signal?.line ?? 0 };
-      const question = JSON.stringify({ seed, profile, text, agent, use, policyToken, url });
-      expect(found, question).toEqual({ answer: expected, line });
+      if (found.answer !== expected || found.line !== line) {
+        const question = JSON.stringify({ seed, profile, text, agent, use, policyToken, url });
+        expect(found, question).toEqual({ answer: expected, line });
+      }
       count(`${answer} ${reason}`);
       if (answer === '') continue;
       // Each key stands in one kind of lines alone.

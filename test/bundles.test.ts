@@ -38,7 +38,7 @@ async function run() {
   console.log('threads', threads);
   mkdirSync('robots', { recursive: true });
   for (let host = 0; host < 3; host++) writeFileSync('robots/h' + host + '.example.txt', body);
-  const compiled = await compileTable('robots', { threads: 4 });
+  const compiled = await compileTable('robots', { threads: 2 });
   console.log(compiled.verdict('https://h1.example/private', 'a').rule.line, (await compiled.verify()).hosts);
   writeFileSync('hosts.table.gz', gzipSync(compiled.bytes));
   await compiled.save('hosts.table');

@@ -235,7 +235,7 @@ describe('JSON arrays and concatenated values', () => {
   test('many rejected records, in pipes and gzip: none is lost, moved or invented', async ({
     place,
   }) => {
-    const records = Array.from({ length: 30_000 }, (_, index) => {
+    const records = Array.from({ length: 20_000 }, (_, index) => {
       const url = `https://example.com/${index % 2 === 0 ? 'private/' : ''}${index}`;
       const filling = 'y'.repeat((index * 7919) % 240);
       return JSON.stringify({ filling, url });
@@ -246,7 +246,7 @@ describe('JSON arrays and concatenated values', () => {
         ? `{"verdict":"invalid","record":${index + 1},"input":${JSON.stringify(record)}}\n`
         : `${record.slice(0, -1)},"verdict":"${index % 2 === 0 ? 'deny' : 'allow'}"}\n`,
     );
-    expect(expected.filter((line) => line.includes('"record"')).length).toBeGreaterThan(5_000);
+    expect(expected.filter((line) => line.includes('"record"')).length).toBeGreaterThan(4000);
     for (const command of [
       '$rf --robots-dir robots -q --max-line-bytes 200 in.json',
       'cat in.json | $rf --robots-dir robots -q --max-line-bytes 200 | cat',

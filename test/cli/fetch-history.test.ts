@@ -203,7 +203,7 @@ describe('fetch --history', () => {
   });
 
   test('loses nothing if it is killed, and completes the next time', async ({ empty: place }) => {
-    const hosts = Array.from({ length: 100 }, (_, number) => `127.8.0.${1 + number}`);
+    const hosts = Array.from({ length: 70 }, (_, number) => `127.8.0.${1 + number}`);
     const urls = hosts.map((host) => `http://${host}:${port}/`).join('\n');
     const begin = (): ChildProcess => {
       const child = place.start(['fetch', '--history', ...FETCH, '--concurrency', '16', '-']);
@@ -239,7 +239,7 @@ describe('fetch --history', () => {
     const replaced = (): number =>
       hosts.filter((host) => existsSync(join(at(place, 'store'), `http/${host}_${port}/history`)))
         .length;
-    for (const requests of [45, 25]) {
+    for (const requests of [40, 20]) {
       let left = requests;
       const child = begin();
       onRequest = () => {

@@ -9,11 +9,11 @@ import { authorityOfName, schemeOfName } from '../../src/sources/item.js';
 import { ended, MAIN } from '../cli/command-line.js';
 import { startRobotsServer, stop } from './robots-server.js';
 
-const COUNT = 220;
+const COUNT = 150;
 /** Authorities that a run asks at a time. */
 const IN_FLIGHT = 64;
 /** How many requests the server has had when it kills the run that sent the last one. */
-const KILLED_AT = [90, 160];
+const KILLED_AT = [80, 115];
 
 let root: string;
 let server: Server;

@@ -40,8 +40,8 @@ describe('the budget of a file', () => {
     }
   });
 
-  it.each(COSTLY)('is exceeded by sixteen megabytes of anything else: %s', (_what, line) => {
-    const file = parseRobots(body(line, 16_000_000), { maxBytes: MAX_BYTES });
+  it.each(COSTLY)('is exceeded by twelve megabytes of anything else: %s', (_what, line) => {
+    const file = parseRobots(body(line, 12_000_000), { maxBytes: MAX_BYTES });
     expect(file).toMatchObject({ overBudget: true, groups: [], records: [] });
   });
 

@@ -6,6 +6,7 @@ process ends with status 75, "try again later".
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -33,10 +34,16 @@ class Environment:
         quickly = ["--quiet", "--no-compile", "--retries", "1", "--timeout", "20"]
         self.run("pip", "install", *quickly, *words, status=UNREACHABLE)
 
-    def build(self, *, npm_build: bool) -> Path:
-        """Build the wheel and the sdist; return the wheel."""
-        self.run("python", "build.py", *([] if npm_build else ["--no-npm-build"]))
-        (wheel,) = (HERE / "dist").glob("*.whl")
+    def build(self, *, npm_build: bool, out: Path = HERE / "dist") -> Path:
+        """Build the wheel and the sdist in a directory; return the wheel.
+
+        Every build fills src/robots_filter/_program, so processes build one after another.
+        """
+        with Path(__file__).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            options = [] if npm_build else ["--no-npm-build"]
+            self.run("python", "build.py", "--out", str(out), *options)
+        (wheel,) = out.glob("*.whl")
         return wheel
 
     def install_wheel(self, wheel: Path) -> None:

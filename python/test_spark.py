@@ -53,7 +53,9 @@ def main() -> None:
         pyarrow = "pyarrow<25" if version.startswith("3.") else "pyarrow"
         environment.install("hatchling", "pandas<3", pyarrow, f"pyspark[connect]=={version}")
         if wheel is None:
-            wheel = environment.build(npm_build=not options.no_npm_build)
+            # Not in dist: test.py may run at the same time, and installs its own wheel from there.
+            out = HERE / ".venv-spark" / "dist"
+            wheel = environment.build(npm_build=not options.no_npm_build, out=out)
         environment.install_wheel(wheel)
         chosen = [word for name in options.check for word in ("--check", name)]
         words = ["spark/checks.py", "--urls", str(urls), *quick, *chosen]

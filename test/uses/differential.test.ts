@@ -58,7 +58,10 @@ it('the library answers as the slow model does, about drawn files', () => {
         ['ai-train', said.contentSignal['ai-train']],
       ] as const) {
         const ofKey = robots.use(url, agent, key);
-        expect(WORDS[ofKey.answer ?? ''], `${key} ${question}`).toContain(word);
+        const answers = WORDS[ofKey.answer ?? ''];
+        if (answers?.includes(word as never) !== true) {
+          expect(answers, JSON.stringify({ key, seed, profile, text, agent, url })).toContain(word);
+        }
         count(`${key} ${word}`);
       }
     }

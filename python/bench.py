@@ -44,6 +44,8 @@ WORDS = [
 ]
 #: Protego is asked about so many URLs at most, and its rate is that of these.
 PROTEGO_URLS = 200_000
+#: URLs that are asked about one by one.
+SINGLE_URLS = 2_000
 
 
 def main() -> None:
@@ -56,21 +58,31 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         options.urls, options.hosts, options.repeats = 50_000, 500, 1
-    source = random.Random(29)
-    files = {f"host-{number}.example": robots_text(source) for number in range(options.hosts)}
-    # As in an index of a crawl: runs of URLs of one host, and some of hosts without a file.
-    urls: list[str] = []
-    while len(urls) < options.urls:
-        host = f"host-{source.randrange(options.hosts + options.hosts // 20)}.example"
-        urls += [url_of(source, host) for _ in range(source.randrange(1, 12))]
-    del urls[options.urls :]
+    files, urls = generated(options.hosts, options.urls)
     with tempfile.TemporaryDirectory() as place:
         records = Path(place) / "robots.ndjson"
-        with records.open("w") as file:
-            for host, text in files.items():
-                file.write(json.dumps({"host": host, "robots": text}) + "\n")
+        write_records(records, files)
         with Table.compile(records) as table:
             measure(table, files, urls, options.repeats)
+
+
+def generated(hosts: int, count: int) -> tuple[dict[str, str], list[str]]:
+    """Return a robots.txt for each host, and URLs."""
+    source = random.Random(29)
+    files = {f"host-{number}.example": robots_text(source) for number in range(hosts)}
+    # As in an index of a crawl: runs of URLs of one host, and some of hosts without a file.
+    urls: list[str] = []
+    while len(urls) < count:
+        host = f"host-{source.randrange(hosts + hosts // 20)}.example"
+        urls += [url_of(source, host) for _ in range(source.randrange(1, 12))]
+    return files, urls[:count]
+
+
+def write_records(path: Path, files: dict[str, str]) -> None:
+    """Write robots.txt files as NDJSON."""
+    with path.open("w") as file:
+        for host, text in files.items():
+            file.write(json.dumps({"host": host, "robots": text}) + "\n")
 
 
 def measure(table: Table, files: dict[str, str], urls: list[str], repeats: int) -> None:
@@ -95,6 +107,14 @@ def measure(table: Table, files: dict[str, str], urls: list[str], repeats: int) 
     some = urls[:PROTEGO_URLS]
     parsed = {host: Protego.parse(text) for host, text in files.items()}
     report("Protego, dict of hosts", len(some), [seconds(lambda: ask_protego(parsed, some))])
+    single = some[:SINGLE_URLS]
+    alone: dict[str, list[float]] = {"verdict, one URL": [], "Protego, one URL": []}
+    for _ in range(repeats):
+        for url in single:
+            alone["verdict, one URL"].append(seconds(lambda url=url: table.verdict(url, AGENT)))
+            alone["Protego, one URL"].append(seconds(lambda url=url: ask_protego(parsed, [url])))
+    for name, times in alone.items():
+        print(f"{name:26} {1e6 * statistics.median(times):8.0f} µs")
 
     ours = table.verdicts(some, AGENT)
     theirs = ask_protego(parsed, some)

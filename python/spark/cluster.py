@@ -120,6 +120,8 @@ def connect_server(place: Path) -> Iterator[str | None]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
+            # The server keeps what clients send in its directory.
+            cwd=place,
             start_new_session=True,
         )
     try:

@@ -241,6 +241,8 @@ export class InputSocket extends Socket {
   constructor(descriptor: number) {
     super({ fd: descriptor, readable: true, writable: false });
     this.#descriptor = descriptor;
+    // A reset before the first read would end the process. The reader gets the error.
+    this.on('error', () => {});
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {

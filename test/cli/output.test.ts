@@ -283,7 +283,7 @@ describe('a closed output ends the run quietly with 0', () => {
       'cat urls.txt | TMPDIR=/nonexistent $rf --fetch --robots-dir robots',
     );
     expect(code).toBe(2);
-    expect(stderr).toContain('no such file or directory');
+    expect(stderr).toContain('/nonexistent: a pipe cannot be copied there: it does not exist');
     expect(stderr).not.toContain('program itself');
   });
 });

@@ -150,8 +150,7 @@ describe('robots-filter serve', () => {
     const place = new Workplace();
     place.write('t.table', table);
     for (const [args, message] of [
-      [['serve'], 'Type: robots-filter serve --table FILE'],
-      [['serve', 't.table'], 'robots-filter serve --table t.table'],
+      [['serve'], 'Type: robots-filter serve FILE'],
       [['serve', '--table', 't.table', '-a', 'Bad Bot'], 'it has spaces'],
       [['serve', '--table', 't.table', '--robots-dir', '.'], 'cannot be combined'],
       [['serve', '--table', '.'], 'is a directory'],

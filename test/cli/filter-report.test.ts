@@ -87,3 +87,30 @@ test('a report in place of the output or an input is refused, whatever its name'
   expect(place.read('b.json')).toBe(`deny\t${url}`);
   expect(place.read('a.json')).toContain('"records"');
 });
+
+test('the headline leaves out URLs without a known robots.txt, and the page says so', async () => {
+  const place = workplace();
+  const robots = 'User-agent: GPTBot\nDisallow: /no\n';
+  const records = ['a', 'b'].map((name) => JSON.stringify({ host: `${name}.example`, robots }));
+  place.write('r.ndjson', records.join('\n'));
+  const of = (host: string, paths: readonly string[]) =>
+    paths.map((path) => `https://${host}.example/${path}`);
+  const known = [...of('a', ['no/1', '2', '3', '4', '5', '6', '7']), ...of('b', ['no/8'])];
+  const urls = [...known, ...of('c', ['1', '2', '3', '4', '5', '6', '7']), 'no URL'].join('\n');
+  const words = ['--robots-dir', 'r.ndjson', '-a', 'GPTBot', '-q', '--report', 'r.html'];
+  for (const unknown of ['unknown', 'allow', 'deny']) {
+    expect((await place.run([...words, '--unknown', unknown], urls)).code).toBe(0);
+    const page = place.read('r.html');
+    const denied = unknown === 'deny' ? 56.3 : 12.5;
+    expect(page).toContain(
+      'GPTBot may not fetch 25.0\u00a0% of the URLs whose robots.txt is known.',
+    );
+    expect(page).toContain('50.0\u00a0% of the hosts deny it all of their URLs in this list');
+    expect(page).toContain('16 records, 2 hosts with a known robots.txt');
+    expect(page).toContain('For 43.8\u00a0% of the records (7) no robots.txt was asked for');
+    expect(page).toContain(`${denied}\u00a0% of all records are denied to GPTBot.`);
+    expect(page).toContain(
+      '43.8\u00a0% of all records (7) are URLs of a.example, which denies GPTBot 14.3\u00a0% of them.',
+    );
+  }
+});

@@ -58,7 +58,7 @@ export function filterStory(figures: FilterFigures): Story {
   const main = first ?? (ranked[0] as Agent);
   const counts = [
     formatCount(records, 'record'),
-    formatCount(hosts.seen, 'host'),
+    `${formatCount(hosts.seen, 'host')} with a known robots.txt`,
     formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
     formatCount(agents.length, 'crawler'),
   ];
@@ -71,6 +71,7 @@ export function filterStory(figures: FilterFigures): Story {
       scopeSentence(counts, when),
       ...unknownOf(figures, main),
       ...warningOf(figures, main),
+      ...busyWarningOf(figures),
       WHAT_IT_IS,
     ],
     sections: [
@@ -113,26 +114,52 @@ export function filterStory(figures: FilterFigures): Story {
 }
 
 function headlineOf(
-  { records, hosts }: FilterFigures,
+  { records, hosts, agents }: FilterFigures,
   main: Agent,
   { apart, alike }: Gathered<Agent>,
 ): string {
   if (records === 0) return 'There was no URL to judge';
+  const ofWhat = hasUnasked(agents) ? 'of the URLs whose robots.txt is known' : 'of the URLs';
+  const shareOf = (agent: Agent): Share => {
+    const { deniedByRule, serverFailed, overBudget, neverAsked, noUrl } = agent.grounds;
+    // With --unknown deny, urls.deny counts URLs without a known robots.txt, too.
+    const denied = deniedByRule.urls + serverFailed.urls + overBudget.urls;
+    return [denied, records - neverAsked.urls - noUrl.urls];
+  };
   if (alike.length > 0 && apart.length === 0) {
-    return `${rangeOf(alike.map(({ urls }): Share => [urls.deny, records]))} of the URLs are denied, and ${alike.length} crawlers are treated much alike`;
+    return `${rangeOf(alike.map(shareOf))} ${ofWhat} are denied, and ${alike.length} crawlers are treated much alike`;
   }
   const name = nameOf(main);
-  const byHost = `${percent(main.hosts.none, hosts.seen)} of the hosts deny it all of theirs`;
-  return `${name} may not fetch ${percent(main.urls.deny, records)} of the URLs. ${byHost}`;
+  const byHost = `${percent(main.hosts.none, hosts.seen)} of the hosts deny it all of their URLs in this list`;
+  return `${name} may not fetch ${percent(...shareOf(main))} ${ofWhat}. ${byHost}`;
 }
 
-/** Says how many records no robots.txt is known for: they lower all shares. */
-function unknownOf({ records }: FilterFigures, { grounds }: Agent): Html[] {
-  const { urls } = grounds.neverAsked;
-  if (urls === 0) return [];
+const unaskedOf = ({ grounds }: Agent): number => grounds.neverAsked.urls;
+const hasUnasked = (agents: readonly Agent[]): boolean => agents.some((one) => unaskedOf(one) > 0);
+
+/** Says how many records no robots.txt is known for: they lower all shares but the headline's. */
+function unknownOf({ records }: FilterFigures, main: Agent): Html[] {
+  const unasked = unaskedOf(main);
+  if (unasked === 0) return [];
   return [
     paragraph(
-      `For ${percent(urls, records)} of the records (${formatNumber(urls)}) no robots.txt was asked for, or none for the time. All shares count them, too.`,
+      `For ${percent(unasked, records)} of the records (${formatNumber(unasked)}) no robots.txt was asked for, or none for the time. The headline leaves them out. The shares of records below count them: ${percent(main.urls.deny, records)} of all records are denied to ${nameOf(main)}.`,
+    ),
+  ];
+}
+
+/** A host with a greater share of the records than this gets a sentence. */
+const BUSY = 0.1;
+
+/** Says so if one host has many of the records: all shares of URLs then follow that host. */
+function busyWarningOf({ records, busiest: [first], agents }: FilterFigures): Html[] {
+  if (first === undefined || ratio([first.urls, records]) <= BUSY) return [];
+  const { host, urls, allowed } = first;
+  const shares = agents.map((_, index): Share => [urls - (allowed[index] ?? 0), urls]);
+  const whom = agents.length === 1 ? namesOf(agents.map(nameOf)) : 'the crawlers';
+  return [
+    callout(
+      `${percent(urls, records)} of all records (${formatNumber(urls)}) are URLs of ${host}, which denies ${whom} ${rangeOf(shares)} of them. Shares of URLs follow this host; the shares of hosts do not.`,
     ),
   ];
 }
@@ -373,7 +400,8 @@ const WIDEST = 80;
 
 function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html[] {
   if (rules.length === 0) return [paragraph('No rule denied a URL.')];
-  const several = agents.length > 1 ? ' A URL counts once for each crawler.' : '';
+  const isOne = agents.length === 1;
+  const several = isOne ? '' : ' A URL counts once for each crawler to which it is denied.';
   const lacks =
     missed === 0
       ? ''
@@ -390,7 +418,7 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
       'URLs that each rule denied.',
       [
         ['host', 'text'],
-        ['denied', 'number'],
+        [isOne ? 'denied' : 'URLs × crawlers', 'number'],
         ['rule', 'text'],
         ['line', 'number'],
         ['crawlers', 'number'],

@@ -56,7 +56,9 @@ test('a web page in place of a robots.txt is counted, listed and shown', async (
   for (const file of ['r.json', 'r.html']) await place.run([...words, '--report', file]);
   const { hosts: all, files, records, shared } = JSON.parse(place.read('r.json')) as AuditFigures;
   expect([all, files, records?.['web-page'], shared]).toEqual([2, 2, 1, []]);
-  expect(place.read('r.html')).toContain('a web page in place of a robots.txt');
+  const page = place.read('r.html');
+  expect(page).toContain('1 host (50.0\u00a0%) sent a web page in place of a robots.txt.');
+  expect(page).toContain('For each of the 2 hosts a file was read here.');
   const { text } = await place.run(['records', DIRECTORY, '--kind', 'web-page', '-q']);
   expect(JSON.parse(text)).toMatchObject({ host: 'page.example', kind: 'web-page', parsed: null });
 });
@@ -87,4 +89,19 @@ test('files count once in a table in shards, too, and rows come only if asked fo
   expect([figures.hosts, figures.files]).toEqual([40, 2]);
   const lines = ['User-agent: *', 'Disallow: /'];
   expect(figures.shared[0]).toMatchObject({ of: 'h0.example', hosts: 27, lines });
+});
+
+test('a page says what its bars stand for, and which shared file has no rules', async () => {
+  const place = workplace();
+  const bodies = ['', '', 'User-agent: *\n', 'User-agent: *\n', BODY];
+  const records = bodies.map((robots, at) => JSON.stringify({ host: `h${at}.example`, robots }));
+  place.write('r.ndjson', records.join('\n'));
+  const words = ['audit', '-q', '--robots-dir', 'r.ndjson', '-a', AGENTS.join(',')];
+  expect((await place.run([...words, '--report', 'r.html'])).code).toBe(0);
+  const page = place.read('r.html');
+  expect(page).toContain('The longest bar stands for 33.3\u00a0%.');
+  expect(page).toContain(
+    '50.0\u00a0% of the hosts that forbid GPTBot, CCBot and OtherBot nothing (2 hosts) have a robots.txt without rules for these crawlers',
+  );
+  expect(page).toContain('<pre>User-agent: *\n# no rule</pre>');
 });

@@ -116,6 +116,26 @@ test('diff says which hosts it could not compare on every path', async ({ place 
   );
 });
 
+test('the page of diff says which hosts one side lacks, and what its bars stand for', async ({
+  place,
+}) => {
+  const side = (bodies: Readonly<Record<string, string>>) =>
+    Object.entries(bodies)
+      .map(([host, robots]) => JSON.stringify({ host, robots }))
+      .join('\n');
+  const same = { 'a.example': 'User-agent: *\nDisallow: /x\n', 'b.example': '' };
+  place.write('old.ndjson', side({ ...same, 'c.example': '', 'gone.example': '' }));
+  const shut = 'User-agent: *\nDisallow: /\n';
+  place.write('new.ndjson', side({ ...same, 'c.example': shut, 'come.example': '' }));
+  await place.run('diff -q old.ndjson new.ndjson -a GPTBot --report r.html');
+  const page = place.read('r.html');
+  expect(page).toContain(
+    'The figures include 1 host that only the new side has, and 1 that only the old side has.',
+  );
+  expect(page).toContain('The longest bar to a side stands for 20.0\u00a0% of 5 hosts.');
+  expect(page).toContain('<span data-name="old rule">no group for it</span>');
+});
+
 test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {
   const place = twoSides();
   const urls =

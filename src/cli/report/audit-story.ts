@@ -16,6 +16,7 @@ import {
   type Inline,
   list,
   longTable,
+  note,
   paragraph,
   type Story,
   table,
@@ -87,6 +88,7 @@ export function auditStory(figures: AuditFigures): Story {
           ],
           chartRows(figures, groups),
         ),
+        scaleNote(figures),
         barChart(legendOf(figures), overview(figures, main)),
         ...partSentences(main),
         ...(largest.length > 0
@@ -143,7 +145,8 @@ function warningOf({ hosts }: AuditFigures, { agent, ...main }: AgentFigures): H
 }
 
 /** For each file that makes much of a share, a sentence. */
-function largestSentences({ agents }: AuditFigures): string[] {
+function largestSentences({ agents, shared }: AuditFigures): string[] {
+  const without = new Set(shared.filter(({ lines }) => lines.length === 0).map(({ of }) => of));
   const found = new Map<
     string,
     { of: string; reach: Reach; agents: AgentFigures[]; shares: Share[] }
@@ -172,7 +175,10 @@ function largestSentences({ agents }: AuditFigures): string[] {
           : namesOf(own.map(nameOf), 3);
       const what = { none: 'everything', part: 'a part', all: 'nothing' }[reach];
       const [hosts] = shares[0] ?? [0];
-      return `${rangeOf(shares)} of the hosts that forbid ${whom} ${what} (${formatCount(hosts, 'host')}) have the robots.txt of ${of}.`;
+      const file = without.has(of)
+        ? `a robots.txt without rules for these crawlers, such as an empty file or a web page; ${of} is one of them`
+        : `one and the same robots.txt; ${of} is one of them`;
+      return `${rangeOf(shares)} of the hosts that forbid ${whom} ${what} (${formatCount(hosts, 'host')}) have ${file}.`;
     });
 }
 
@@ -188,14 +194,28 @@ function legendOf({ access }: AuditFigures): (readonly [Colour, string])[] {
   ];
 }
 
-/** Rows with the shares that forbid everything, on the scale of the greatest one. */
-function chartRows(
-  { hosts, files, agents: all }: AuditFigures,
-  groups: Gathered<AgentFigures>,
-): ChartRow[] {
-  const top = Math.max(
-    ...all.flatMap((each) => [ratio([each.hosts.none, hosts]), ratio([each.files.none, files])]),
+/** The greatest share that forbids everything: the bars have its scale. */
+function greatestShare({ hosts, files, agents }: AuditFigures): Share {
+  const shares = agents.flatMap((each): Share[] => [
+    [each.hosts.none, hosts],
+    [each.files.none, files],
+  ]);
+  return shares.reduce((most, share) => (ratio(share) > ratio(most) ? share : most), [0, 0]);
+}
+
+/** Says what the longest bar stands for: without it, the bar looks like all hosts. */
+function scaleNote(figures: AuditFigures): Html {
+  const share = greatestShare(figures);
+  if (ratio(share) === 0) return note('No bar: no share is above 0.');
+  return note(
+    `The longest bar stands for ${percent(...share)}. Each bar below stands for 100\u00a0%.`,
   );
+}
+
+/** Rows with the shares that forbid everything, on the scale of the greatest one. */
+function chartRows(figures: AuditFigures, groups: Gathered<AgentFigures>): ChartRow[] {
+  const { hosts, files } = figures;
+  const top = ratio(greatestShare(figures));
   return rowsOf(groups, (head, agents, drawn) => {
     const bar = (colour: Colour, count: number, whole: number, noun: string): Bar => ({
       parts: [
@@ -240,6 +260,7 @@ function overview({ hosts, files }: AuditFigures, main: AgentFigures): ChartRow[
       },
     ],
     figures: [
+      bold(percent(counts.none, whole), ' everything'),
       bold(percent(counts.part, whole), ' a part'),
       bold(percent(counts.all, whole), ' nothing'),
     ],
@@ -352,6 +373,11 @@ function apartSection(figures: AuditFigures): Section[] {
   return [['Where crawlers are treated most differently', filesTable(figures, caption, apart)]];
 }
 
+/** The lines of a file. A last group without rules says so: it looks cut off otherwise. */
+function withEnd(lines: readonly string[]): readonly string[] {
+  return lines.at(-1)?.startsWith('User-agent:') === true ? [...lines, '# no rule'] : lines;
+}
+
 /** Shared files of which the lines are shown. */
 const MOST_EXCERPTS = 3;
 
@@ -363,7 +389,7 @@ function sharedSection(figures: AuditFigures): Section[] {
     .map(({ of, hosts: own, lines }) =>
       excerpt(
         `${formatCount(own, 'host')} (${percent(own, hosts)}), ${of} among them`,
-        lines.length > 0 ? lines : ['# no group for these crawlers, as in an empty file'],
+        lines.length > 0 ? withEnd(lines) : ['# no group for these crawlers, as in an empty file'],
       ),
     );
   const caption = `The ${formatCount(shared.length, 'robots.txt', 'robots.txt files')} that most hosts share.`;
@@ -385,12 +411,14 @@ const ACCESS_WORDS = [
   ['unknown', 'It was not asked for.'],
 ] as const;
 
-function accessBlocks({ access, hosts }: AuditFigures): Html[] {
+function accessBlocks({ access, hosts, records }: AuditFigures): Html[] {
+  const pages = records?.['web-page'] ?? 0;
   if (access.successful === hosts) {
     return [
       paragraph(
-        `Each of the ${formatCount(hosts, 'host')} has a robots.txt here. How many others were asked and had none is not known.`,
+        `For each of the ${formatCount(hosts, 'host')} a file was read here. How many others were asked and had none is not known.`,
       ),
+      ...pagesSentence(pages, hosts),
     ];
   }
   return [
@@ -404,6 +432,17 @@ function accessBlocks({ access, hosts }: AuditFigures): Html[] {
       ACCESS_WORDS.flatMap(([result, meaning]) =>
         access[result] === 0 ? [] : [[meaning, access[result], percent(access[result], hosts)]],
       ),
+    ),
+    ...pagesSentence(pages, hosts),
+  ];
+}
+
+/** Says that web pages have no rules: without it, they pass for sites that allow everything. */
+function pagesSentence(pages: number, hosts: number): Html[] {
+  if (pages === 0) return [];
+  return [
+    paragraph(
+      `${formatCount(pages, 'host')} (${percent(pages, hosts)}) sent a web page in place of a robots.txt. Such a page seldom has rules, so nearly all of these hosts count as those that forbid nothing, though they may never have decided so.`,
     ),
   ];
 }

@@ -16,6 +16,7 @@ import {
   type Html,
   type Inline,
   linesTable,
+  note,
   paragraph,
   type Story,
   table,
@@ -28,6 +29,7 @@ import {
   gathered,
   nameOf,
   namesOf,
+  percent,
   rangeOf,
   ratio,
   rowsOf,
@@ -99,7 +101,7 @@ export function diffStory(figures: DiffFigures): Story {
     kind: 'Robots.txt files compared',
     headline: headlineOf(figures, ranked[0], less, more),
     lead: [
-      scopeSentence(counts, `Old: ${figures.old}. New: ${figures.new}.`),
+      scopeSentence(counts, `Old: ${figures.old}. New: ${figures.new}.${oneSided(agents)}`),
       ...warningOf(ranked),
       WHAT_IT_IS,
     ],
@@ -108,7 +110,7 @@ export function diffStory(figures: DiffFigures): Story {
         'What the change does to the crawlers',
         ...(changed === 0
           ? [nothingFound(figures)]
-          : [chartOf(figures, groups), effectsTable(figures, groups)]),
+          : [chartOf(figures, groups), ...scaleNote(figures), effectsTable(figures, groups)]),
         ...undecidedHosts(figures),
       ],
       ...changesSection(figures),
@@ -208,6 +210,30 @@ function chartOf({ what, compared }: DiffFigures, groups: Gathered<AgentChanges>
   return twoSidedChart(legend, ['allowed less', 'allowed more'], rows);
 }
 
+/** Says how many hosts are on one side only: they count as compared, and as changed. */
+function oneSided(agents: readonly AgentChanges[]): string {
+  const most = (effect: Effect) => Math.max(...agents.map(({ hosts }) => hosts?.[effect] ?? 0));
+  const [added, removed] = [most('added'), most('removed')];
+  if (added + removed === 0) return '';
+  return ` The figures include ${formatCount(added, 'host')} that only the new side has, and ${formatNumber(removed)} that only the old side has.`;
+}
+
+/** Says what the longest bar stands for, and what is not drawn. */
+function scaleNote({ what, compared, agents }: DiffFigures): Html[] {
+  const { left, right } = SIDES[what];
+  const sides = [left, right].map((side) => side.map(([, effect]) => effect));
+  const most = Math.max(
+    ...agents.flatMap((agent) => sides.map((effects) => of(countsOf(agent), effects))),
+  );
+  if (most === 0) return [];
+  const length = `The longest bar to a side stands for ${percent(most, compared)} of ${formatCount(compared, what)}.`;
+  const rest =
+    what === 'host'
+      ? ' Not drawn: hosts where a crawler may fetch another part, and hosts that are on one side only.'
+      : '';
+  return [note(`${length}${rest}`)];
+}
+
 const HOST_EFFECTS = [
   'shutOut',
   'narrower',
@@ -269,6 +295,18 @@ function undecidedHosts({ agents }: DiffFigures): Html[] {
   ];
 }
 
+/** Reasons that are no rule, in words: readers took them for lines of a robots.txt. */
+const REASON_WORDS: Readonly<Record<string, string>> = {
+  'no-rule': 'no rule matches',
+  'no-group': 'no group for it',
+};
+
+/** A path or rule as code, or why there is no rule in words. */
+function causeText(text: string | null): Inline {
+  if (text === null) return '';
+  return REASON_WORDS[text] ?? code(cutToWidth(text, WIDEST));
+}
+
 /** Maximum width of a rule or path, in columns of a terminal. */
 const WIDEST = 80;
 /** Groups of agents in the row of a change. */
@@ -282,7 +320,7 @@ function changesSection({ what, changes, agents, changed }: DiffFigures): [strin
       const whom = change.agents.length === agents.length ? 'all' : namesOf(change.agents, 3);
       const words = isOne ? WORDS[change.effect] : `${WORDS[change.effect]}: ${whom}`;
       const rules = [...(what === 'host' ? [change.path] : []), change.oldRule, change.newRule];
-      return [words, ...rules.map((text) => (text === null ? '' : code(cutToWidth(text, WIDEST))))];
+      return [words, ...rules.map(causeText)];
     });
     const left = seen.length - shown.length;
     if (left > 0) shown.push([`and ${formatNumber(left)} more`]);

@@ -22,6 +22,7 @@ import {
   ratio,
   type Share,
   scopeSentence,
+  shortDayOf,
   WHAT_IT_IS,
   WORDS_MEAN,
 } from './story.js';
@@ -52,7 +53,7 @@ const WEIGHTS: readonly Weight[] = [
 const MOST_LINES = 4;
 
 export function historyStory(figures: HistoryFigures): Story {
-  const { agents, times, hosts, urls } = figures;
+  const { agents, times, hosts, urls, every } = figures;
   const weights = WEIGHTS.filter(({ listsOf }) =>
     agents.some((each) => listsOf(each) !== undefined),
   );
@@ -60,18 +61,18 @@ export function historyStory(figures: HistoryFigures): Story {
   const counts = [
     hosts === undefined ? formatCount(urls ?? 0, 'URL') : formatCount(hosts, 'host'),
     formatCount(agents.length, 'crawler'),
-    formatCount(times.length, 'time'),
+    formatCount(times.length, 'date'),
   ];
   const [start, end] = [times[0], times.at(-1)];
   const when =
     start === undefined || end === undefined
       ? 'There is no time to count for.'
-      : `From ${dayOf(start)} to ${dayOf(end)}.`;
+      : `From ${dayOf(start)} to ${dayOf(end)}, ${every === 'month' ? 'one a month' : `one each ${formatCount(Number.parseInt(every, 10), 'day')}`}. Until a newer robots.txt of a host is known, its last one counts, however old it is.`;
   const verb = urls === undefined ? 'forbid a crawler everything' : 'a crawler may not fetch';
   return {
     kind: 'Robots.txt files through time',
     headline: headlineOf(figures, first),
-    lead: [scopeSentence(counts, when), WHAT_IT_IS],
+    lead: [scopeSentence(counts, when), ...byFileOf(figures, first, weights[1]), WHAT_IT_IS],
     sections: [
       ...(times.length === 0
         ? []
@@ -114,10 +115,31 @@ function changeOf(agent: Agent, weight: Weight): number {
   return ratio(shares.at(-1) ?? [0, 0]) - ratio(shares[0] ?? [0, 0]);
 }
 
-function headlineOf({ agents, times, urls }: HistoryFigures, weight: Weight): string {
-  const [most] = agents.toSorted(
+/** The agent whose share has changed most: the headline is about it. */
+function mostChanged({ agents }: HistoryFigures, weight: Weight): Agent | undefined {
+  return agents.toSorted(
     (a, b) => Math.abs(changeOf(b, weight)) - Math.abs(changeOf(a, weight)),
-  );
+  )[0];
+}
+
+/** The headline's change by distinct file: one file of many hosts may make much of it. */
+function byFileOf(figures: HistoryFigures, first: Weight, second: Weight | undefined): Html[] {
+  const most = mostChanged(figures, first);
+  if (most === undefined || second === undefined || figures.times.length === 0) return [];
+  const shares = sharesOf(most, second);
+  const [before, after] = [shares[0], shares.at(-1)].map((share = [0, 0]) => percent(...share));
+  const change =
+    before === after ? `has stayed at ${after}` : `has gone from ${before} to ${after}`;
+  return [
+    paragraph(
+      `Many hosts may share one robots.txt. If each distinct file counts once, the share for ${nameOf(most)} ${change}.`,
+    ),
+  ];
+}
+
+function headlineOf(figures: HistoryFigures, weight: Weight): string {
+  const { times, urls } = figures;
+  const most = mostChanged(figures, weight);
   const [start, end] = [times[0], times.at(-1)];
   if (most === undefined || start === undefined || end === undefined) {
     return 'No robots.txt has a date';
@@ -176,7 +198,7 @@ function tableOf({ agents, times }: HistoryFigures, weight: Weight): Html {
     caption,
     [
       ['crawler', 'text'],
-      ...shown.map((time) => [(times[time] ?? '').slice(0, 10), 'number'] as const),
+      ...shown.map((time) => [shortDayOf(times[time] ?? ''), 'number'] as const),
     ],
     rows.slice(0, most),
   );

@@ -56,6 +56,9 @@ export function callout(...content: readonly Inline[]): Html {
   return element('p', 'callout', ...content);
 }
 
+/** Words under a chart. */
+export const note = (...content: readonly Inline[]): Html => element('p', 'note', ...content);
+
 /** Lines of a robots.txt. */
 export function excerpt(caption: Inline, lines: readonly string[]): Html {
   const body = new Html(`<pre>${lines.map(escaped).join('\n')}</pre>`);
@@ -414,7 +417,7 @@ const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 1.0625rem/1.55 Charter, "Bitstream Charter", "Iowan Old Style", Georgia, Cambria, serif; -webkit-text-size-adjust: 100%; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
-.kind, .chart, table, .lines, figcaption, summary, footer { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+.kind, .chart, .note, table, .lines, figcaption, summary, footer { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
 .kind { margin: 0 0 .5rem; font-size: .8125rem; letter-spacing: .04em; color: var(--faint); }
 h1 { max-width: 22em; margin: 0 0 1rem; font-size: clamp(1.6rem, 4.6vw, 2.6rem); line-height: 1.15; font-weight: 700; letter-spacing: -.01em; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { margin: 0 0 .6rem; font-size: 1.375rem; line-height: 1.25; }
@@ -428,6 +431,7 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line);
 small { font-size: .8125rem; color: var(--faint); font-weight: 400; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; max-width: none; margin: 0 0 .8rem; padding: 0; list-style: none; font-size: .875rem; }
 .chart { margin-bottom: 1.6rem; }
+.note { max-width: none; margin: -1.2rem 0 1.6rem; font-size: .8125rem; color: var(--faint); }
 .key { display: inline-block; width: .85rem; height: .85rem; margin-right: .45rem; vertical-align: -.08em; }
 .none { fill: var(--none); background: var(--none); } .pale { fill: var(--pale); background: var(--pale); } .part { fill: var(--part); background: var(--part); } .all { fill: var(--all); background: var(--all); } .blank { fill: none; } .open { fill: var(--open); background: var(--open); } .void { fill: var(--void); background: var(--void); }
 .row { display: grid; grid-template-columns: 13rem minmax(0, 1fr) 14rem; gap: 0 1rem; align-items: center; padding: .45rem 0; border-top: 1px solid var(--line); font-size: .9375rem; line-height: 1.3; break-inside: avoid; }
@@ -435,7 +439,7 @@ small { font-size: .8125rem; color: var(--faint); font-weight: 400; }
 .name small { display: block; }
 .bars svg { display: block; width: 100%; height: .55rem; margin-top: 2px; }
 .bars svg:first-child { height: 1rem; margin-top: 0; }
-.figures { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; font-variant-numeric: tabular-nums; }
+.figures { display: flex; flex-direction: column; font-variant-numeric: tabular-nums; }
 .sides { border: 0; padding: 0; font-size: .8125rem; color: var(--faint); }
 .sides .bars { display: flex; justify-content: space-between; }
 .axis { stroke: var(--text); stroke-width: 2; vector-effect: non-scaling-stroke; }
@@ -444,7 +448,7 @@ caption { padding: 0 0 .4rem; text-align: left; color: var(--faint); }
 th, td { padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
 th[scope=row] { min-width: 10rem; overflow-wrap: break-word; }
 thead th { position: sticky; top: 0; background: var(--page); font-weight: 600; vertical-align: bottom; overflow-wrap: normal; }
-.number { text-align: right; }
+.number { text-align: right; overflow-wrap: normal; }
 .lined th:first-child { width: 15rem; }
 .line { display: grid; grid-template-columns: minmax(0, 1.5fr); grid-auto-columns: minmax(0, 1fr); grid-auto-flow: column; gap: 0 1rem; }
 .line + .line { margin-top: .3rem; }
@@ -469,8 +473,9 @@ summary { margin: .8rem 0; cursor: pointer; color: var(--faint); text-decoration
 main { padding: 1.5rem 1rem 2rem; }
 .row { grid-template-columns: minmax(0, 1fr); gap: .25rem; padding: .6rem 0; }
 .name small { display: inline; }
-.figures { justify-content: flex-start; color: var(--faint); font-size: .875rem; }
-.lines { grid-template-columns: 2.4rem minmax(0, 1fr) 9.4rem; font-size: .75rem; }
+.figures { flex-flow: row wrap; gap: 0 1rem; color: var(--faint); font-size: .875rem; }
+.lines { grid-template-columns: 2.4rem minmax(0, 1fr) 10rem; font-size: .75rem; }
+.times span:nth-child(2):nth-last-child(2) { display: none; }
 .lined th:first-child { width: auto; }
 .small th, .small td { padding-right: .5rem; }
 .small th[scope=row] { min-width: 0; overflow-wrap: anywhere; }
@@ -499,6 +504,6 @@ section { margin-top: 5mm; padding-top: 3mm; }
 .bars svg:first-child { height: 2.6mm; } .bars svg { height: 1.4mm; }
 .lines { grid-template-rows: 50mm auto; break-inside: avoid; }
 .file { break-inside: avoid; } .file pre { padding: 1mm 2mm; line-height: 1.25; }
-details { display: none; }
+details, details[open] { display: block; } summary { list-style: none; text-decoration: none; color: var(--faint); font-size: 8pt; margin: .2rem 0; } summary::-webkit-details-marker { display: none; } summary::after { content: ": in the page, not on paper"; } details > :not(summary) { display: none; }
 }
 `;

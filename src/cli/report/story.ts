@@ -40,6 +40,12 @@ export function dayOf(time: string): string {
   return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
 }
 
+/** A time of ISO 8601 as `1 Mar 2024`, for headings of narrow columns. */
+export function shortDayOf(time: string): string {
+  const [day = '', month = '', year = ''] = dayOf(time).split(' ');
+  return `${day} ${month.slice(0, 3)} ${year}`;
+}
+
 /** When the robots.txt files are from, as a sentence. */
 export function datesSentence(captured: CaptureDates | null): string {
   if (captured === null || captured.first === null || captured.last === null) {
@@ -120,7 +126,7 @@ const OBEYS: Readonly<Record<string, string>> = {
   yes: 'obeys robots.txt',
   no: 'does not obey robots.txt',
   'user-triggered': 'fetches because a user asked, so robots.txt may not count',
-  unknown: 'nothing that is known here',
+  unknown: 'not known here',
 };
 
 /** Who the agents are. */
@@ -143,12 +149,12 @@ export function agentsSection(
     [
       'Who the crawlers are',
       ...longTable(
-        'By the names that robots.txt files use for them. The last column is what the operator says of itself.',
+        'By the names that robots.txt files use for them. The last column is what the operator says.',
         [
           ['crawler', 'text'],
           ['operator', 'text'],
           ['what it does', 'text'],
-          ['its operator says that it', 'text'],
+          ["by its operator's word", 'text'],
         ],
         [...first, ...others].map(rowOf),
         'crawler',
@@ -193,7 +199,7 @@ export function recordsBlock(
 
 /** What the words of all pages mean. */
 export const WORDS_MEAN =
-  'A host is a name, with all its schemes and ports. Two robots.txt files are the same if they have the same rules for the same crawlers.';
+  'A host is a name, with all its schemes and ports. Two robots.txt files are the same if they have the same rules for the same crawlers, and the same signals where the table keeps them.';
 
 /** The last lines of a page. */
 export function footOf({

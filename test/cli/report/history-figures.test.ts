@@ -121,6 +121,8 @@ test('the figures through time count the captures in force, by host and by disti
   expect(figuresOf(page)).toEqual({ ...report, created: expect.any(String) });
   expect(page).not.toMatch(/NaN|undefined/);
   expect(page.match(/<figure class="lines">/g)).toHaveLength(2);
+  expect(page).toContain('one each 20 days. Until a newer robots.txt of a host is known');
+  expect(page).toContain('If each distinct file counts once, the share for ');
 
   const tooLong = await place.run([
     ...words,

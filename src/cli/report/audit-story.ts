@@ -472,8 +472,8 @@ function useSection({ uses = [] }: AuditFigures): Section[] {
         { parts: partsOf(files), label: `${use}, ${agent}, files: ${labelOf(files)}` },
       ],
       figures: [
-        `${percent(answers.refused, sum(answers))} of hosts`,
-        `${percent(files.refused, sum(files))} of files`,
+        bold(percent(answers.refused, sum(answers)), ' of hosts refuse'),
+        bold(percent(files.refused, sum(files)), ' of files refuse'),
       ],
     };
   });

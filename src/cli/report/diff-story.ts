@@ -264,7 +264,7 @@ function effectsTable({ what, agents }: DiffFigures, groups: Gathered<AgentChang
   ]);
   const caption =
     what === 'URL'
-      ? 'URLs.'
+      ? 'Number of URLs by change.'
       : 'Hosts; in brackets changes from one robots.txt to another, each of which counts once however many hosts have made it.';
   return table(
     caption,

@@ -223,8 +223,8 @@ function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): C
       label: `${head.name}, ${index === 0 ? 'hosts' : 'distinct robots.txt files'}: ${labelOf(EXTENTS, counts)}`,
     })),
     figures: [
-      bold(rangeOf(agents.map((agent) => [agent.hosts.none, hosts.seen])), ' of hosts'),
-      bold(rangeOf(agents.map((agent) => [agent.files.none, files])), ' of files'),
+      bold(rangeOf(agents.map((agent) => [agent.hosts.none, hosts.seen])), ' of hosts: all denied'),
+      bold(rangeOf(agents.map((agent) => [agent.files.none, files])), ' of files: all denied'),
     ],
   }));
 }

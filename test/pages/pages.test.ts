@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../../build/chromium.js';
 import { Random } from '../random/random.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 const place = mkdtempSync(join(tmpdir(), 'robots-filter-pages-'));
 const at = (name: string): string => join(place, name);
@@ -57,12 +57,6 @@ function run(...words: string[]): string {
 
 let browser: Browser;
 beforeAll(async () => {
-  const path = process.env.CHROMIUM ?? CHROMIUM.find((each) => existsSync(each));
-  if (path === undefined) {
-    throw new Error(
-      'There is no Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM to its path',
-    );
-  }
   write('old.ndjson', 1);
   write('new.ndjson', 2);
   const dated = ['old', 'new'].flatMap((side, year) =>
@@ -95,7 +89,7 @@ beforeAll(async () => {
   run(...sides, '--urls', 'urls.txt', '--report', 'urls.html');
   const through = ['audit', '--history', '--robots-dir', 'dated.ndjson', ...agents];
   run(...through, '--report', 'history.html');
-  browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();

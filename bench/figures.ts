@@ -5,9 +5,9 @@ import { drawGrowth } from './report/growth-svg.js';
 import { withFigures } from './report/markdown.js';
 import { newestRecords } from './report/newest-records.js';
 import { say } from './report/say.js';
-import { drawThroughput } from './report/throughput-svg.js';
+import { drawRows, drawThroughput } from './report/throughput-svg.js';
 
-const USAGE = `Draw docs/throughput.svg and docs/growth.svg, and write the figures of README.md and docs/benchmarks.md, all from the
+const USAGE = `Draw docs/throughput.svg, docs/rows.svg and docs/growth.svg, and write the figures of README.md and docs/benchmarks.md, all from the
 newest records in bench/record/. The same records give the same bytes.
 
 npm run bench:figures
@@ -23,6 +23,7 @@ else {
   const records = newestRecords();
   if (records.throughput !== undefined) {
     write('docs/throughput.svg', drawThroughput(records.throughput));
+    write('docs/rows.svg', drawRows(records.throughput));
   }
   if (records.growth !== undefined) write('docs/growth.svg', drawGrowth(records.growth));
   for (const page of PAGES) {

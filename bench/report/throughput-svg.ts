@@ -41,16 +41,24 @@ const FLOORS: Readonly<Record<string, string>> = {
   'md5-text': 'md5sum, URLs as text',
 };
 
+/** Bars under a title. With a reference, each other bar says what part of the reference it is. */
+interface Section {
+  readonly title: string;
+  readonly bars: readonly Bar[];
+  readonly reference?: { readonly id: string; readonly name: string };
+}
+
+/** The rows of a record of bench:throughput, five bars at most, as SVG. */
+export function drawRows(record: ThroughputRecord): string {
+  return draw(record, [rowsSection(record)]);
+}
+
 /** A record of bench:throughput as SVG for light and dark backgrounds. */
 export function drawThroughput(record: ThroughputRecord): string {
-  const { results, runs } = record;
+  const { results } = record;
   const rivals = results.filter(({ id, kind }) => kind === 'competitor' && !VARIANT.test(id));
-  const sections = [
-    {
-      title: `rows of Common Crawl's index, ${SHAPES.index.meanBytes} bytes of NDJSON`,
-      bars: bars(results, ROWS),
-      reference: { id: 'index-middle', name: 'robots-filter' },
-    },
+  return draw(record, [
+    rowsSection(record),
     { title: 'robots-filter on other inputs', bars: bars(results, OURS) },
     { title: 'floors: the same bytes, but no verdicts', bars: bars(results, FLOORS) },
     {
@@ -61,7 +69,20 @@ export function drawThroughput(record: ThroughputRecord): string {
       }),
       reference: { id: 'one-thread', name: 'robots-filter' },
     },
-  ].filter(({ bars }) => bars.length > 0);
+  ]);
+}
+
+function rowsSection({ results }: ThroughputRecord): Section {
+  return {
+    title: `rows of Common Crawl's index, ${SHAPES.index.meanBytes} bytes of NDJSON`,
+    bars: bars(results, ROWS),
+    reference: { id: 'index-middle', name: 'robots-filter' },
+  };
+}
+
+function draw(record: ThroughputRecord, all: readonly Section[]): string {
+  const { results, runs } = record;
+  const sections = all.filter(({ bars }) => bars.length > 0);
   const most = Math.max(...sections.flatMap(({ bars }) => bars.map(({ greatest }) => greatest)));
   const parts: string[] = [];
   let y = TOP;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withFigures } from '../../../bench/report/markdown.js';
 import { newestRecords } from '../../../bench/report/newest-records.js';
-import { drawThroughput } from '../../../bench/report/throughput-svg.js';
+import { drawRows, drawThroughput } from '../../../bench/report/throughput-svg.js';
 import { RECORDS } from './sample-records.js';
 
 function tableOf(name: string): string[][] {
@@ -108,8 +108,11 @@ describe('the pages of this project', () => {
     expect(rows.filter((row) => row.startsWith('|')).length).toBeGreaterThan(50);
   });
 
-  it('show the chart of the newest record', () => {
+  it('show the charts of the newest record', () => {
     const { throughput } = newestRecords();
     expect(throughput && drawThroughput(throughput)).toBe(read('docs/throughput.svg'));
+    const rows = read('docs/rows.svg');
+    expect(throughput && drawRows(throughput)).toBe(rows);
+    expect(rows.match(/<rect /g)).toHaveLength(5);
   });
 });

@@ -425,3 +425,19 @@ describe('damage', () => {
     expect(none.stderr).toContain('There is a robots.txt for a.example');
   });
 });
+
+test.each([0, 1, 2, 3, 4])(
+  'a file that lacks %i bytes of its last line ends hides no record of the next file',
+  async (missing) => {
+    const resource = (path: string): Buffer =>
+      recordOf({ type: 'resource', uri: `https://a.example/${path}`, block: 'hello world' });
+    const [first, ...others] = ['1', '2', '3'].map(resource) as [Buffer, Buffer, Buffer];
+    place.write('cut.warc', first.subarray(0, first.length - missing));
+    place.write('next.warc', Buffer.concat(others));
+    const words = '--robots-dir robots.ndjson --allowed -q cut.warc next.warc -o joined.warc';
+    expect(await place.run(words)).toMatchObject({ code: 0 });
+    place.write('expected.warc', Buffer.concat([first, ...others]));
+    const { code } = await place.shell('cmp joined.warc expected.warc');
+    expect(code).toBe(0);
+  },
+);

@@ -18,6 +18,9 @@ import { isChosen } from './rows.js';
 /** Bytes that are copied at a time. */
 const PIECE_BYTES = 1 << 20;
 
+/** What follows the block of each record (WARC 1.1 section 4). */
+const RECORD_END = '\r\n\r\n';
+
 /** What is written before the records of the first input, and must suit those of all others. */
 interface Beginning {
   readonly compression: ArchiveCompression;
@@ -57,6 +60,10 @@ export class WarcOutput {
   /** The beginning of a record's outcomes. */
   #held: Buffer = Buffer.alloc(0);
   #piece: Buffer | undefined;
+  /** The last characters that were written, as many as end a record. */
+  #ending = '';
+  /** Whether nothing of the present input has been written, but of one before. */
+  #followsInput = false;
   /** Judged records that were chosen. */
   rows = 0;
 
@@ -87,6 +94,7 @@ export class WarcOutput {
       );
     }
     this.#source = { name, archive };
+    this.#followsInput = this.#ending !== '';
     await this.#begin(this.#source);
     return new Writable({
       write: (chunk: Buffer, _encoding, callback) => {
@@ -193,12 +201,28 @@ export class WarcOutput {
     const { archive, name } = source;
     this.#piece ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
     for (const { start, end } of this.#stretches.splice(0)) {
+      if (this.#followsInput) await this.#endRecord();
       for (let at = start; at < end; at += PIECE_BYTES) {
         const piece = this.#piece.subarray(0, Math.min(PIECE_BYTES, end - at));
         await readAgain(archive, name, at, piece);
         await this.#target.write(piece);
+        this.#ending = (
+          this.#ending + piece.toString('latin1', Math.max(0, piece.length - RECORD_END.length))
+        ).slice(-RECORD_END.length);
       }
     }
+  }
+
+  /**
+   * Ends the last record of the input before, if its file was cut within the line ends after it.
+   * Otherwise the next record would begin within its block, and readers would lose both.
+   */
+  async #endRecord(): Promise<void> {
+    this.#followsInput = false;
+    if (this.#beginning?.compression !== 'none' || this.#ending.endsWith('\n\n')) return;
+    let present = RECORD_END.length;
+    while (!this.#ending.endsWith(RECORD_END.slice(0, present))) present--;
+    await this.#target.write(Buffer.from(RECORD_END.slice(present), 'latin1'));
   }
 }
 

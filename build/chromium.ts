@@ -11,5 +11,8 @@ export async function launchChromium(): Promise<Browser> {
       'There is no Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM to its path',
     );
   }
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-quic'] });
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-quic', '--disable-lcd-text'],
+  });
 }

@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import { printableJson } from '../src/base/control-characters.js';
 import type { AuditFigures } from '../src/cli/report/audit-figures.js';
 import { auditStory } from '../src/cli/report/audit-story.js';
@@ -47,8 +47,8 @@ const FIRST_WORDS =
   saffron sage slate sorrel sparrow spruce tern thistle timber walnut willow wren`.split(/\s+/);
 const LAST_WORDS =
   'books bakery daily forum gallery journal kitchen maps radio school shop studio times'.split(' ');
-const OWN_WORDS =
-  'admin archive basket cart drafts export internal login members preview private search tags tmp'.split(
+const PATHS =
+  '/admin/ /archive/ /basket/ /cart/ /drafts/ /export/ /internal/ /login/ /members/ /preview/ /private/ /*?s= /tags/ /tmp/'.split(
     ' ',
   );
 
@@ -65,32 +65,21 @@ Disallow: /account/
 Disallow: /*?preview=
 `;
 
-/** Lines of a robots.txt with these groups, each of agents and a path. */
-function groups(...each: readonly (readonly [agents: string, path: string])[]): string {
-  return each
-    .map(([agents, path]) => {
-      const names = agents.split(' ').map((agent) => `User-agent: ${agent}\n`);
-      return `${names.join('')}Disallow: ${path}\n`;
-    })
-    .join('\n');
+/** A group for these agents that forbids these paths. */
+function group(agents: string, ...paths: readonly string[]): string {
+  const names = agents.split(' ').map((agent) => `User-agent: ${agent}\n`);
+  return `${names.join('')}${paths.map((path) => `Disallow: ${path}\n`).join('')}\n`;
 }
 
-/** Kinds of robots.txt, each with its weight and a function that gets the path for everybody. */
-const KINDS: readonly (readonly [weight: number, body: (path: string) => string])[] = [
-  [30, (path) => groups(['*', path])],
-  [10, () => 'User-agent: *\nDisallow:\n'],
-  [2, () => 'User-agent: *\nDisallow: /\n'],
-  [9, (path) => groups(['GPTBot', '/'], ['*', path])],
-  [8, (path) => groups(['GPTBot CCBot', '/'], ['*', path])],
-  [6, (path) => groups(['GPTBot CCBot Google-Extended', '/'], ['*', path])],
-  [5, (path) => groups(['CCBot', '/'], ['*', path])],
-  [
-    5,
-    (path) =>
-      groups(['GPTBot ClaudeBot CCBot Google-Extended Bytespider Amazonbot', '/'], ['*', path]),
-  ],
-  [4, (path) => groups(['Bytespider', '/'], ['*', path])],
-  [3, (path) => groups(['GPTBot ClaudeBot', '/essays/'], ['*', path])],
+/** How often each list of agents is shut out, in a file that forbids all others some paths. */
+const SHUT_OUT: readonly (readonly [weight: number, agents: string])[] = [
+  [44, ''],
+  [9, 'GPTBot'],
+  [6, 'GPTBot CCBot'],
+  [5, 'GPTBot CCBot Google-Extended'],
+  [3, 'CCBot'],
+  [4, 'Bytespider'],
+  [5, 'GPTBot ClaudeBot CCBot Google-Extended Bytespider Amazonbot'],
 ];
 
 /** The page, from the figures that the built program counts. */
@@ -108,22 +97,27 @@ export function makeExample(): string {
 }
 
 /** The hosts as records, one a line. */
-function exampleHosts(): string {
+export function exampleHosts(): string {
   const random = new Random(SEED);
-  const kinds = KINDS.flatMap(([weight, body]) => Array.from({ length: weight }, () => body));
+  const lists = SHUT_OUT.flatMap(([weight, agents]) =>
+    Array.from({ length: weight }, () => agents),
+  );
   const lines = FIRST_WORDS.flatMap((first, index) =>
     // Three sites for each first word: no two of them have the same name.
     [0, 1, 2].map((turn) => {
       const place = (5 * index + 4 * turn) % LAST_WORDS.length;
       const name = `${first}-${LAST_WORDS[place]}`;
       const fetched = random.pick(DAYS);
-      if (random.chance(0.16))
-        return { host: `${name}.hosting.example`, fetched, robots: PLATFORM };
+      if (random.chance(0.2)) return { host: `${name}.hosting.example`, fetched, robots: PLATFORM };
       const host = `${name}.example`;
       if (random.chance(0.08)) return { host, fetched, status: 404 };
       if (random.chance(0.02)) return { host, fetched, status: 503 };
-      const path = `/${random.pick(OWN_WORDS)}/`;
-      return { host, fetched, robots: random.pick(kinds)(path) };
+      if (random.chance(0.12)) return { host, fetched, robots: group('*', '') };
+      if (random.chance(0.02)) return { host, fetched, robots: group('*', '/') };
+      const agents = random.pick(lists);
+      const paths = Array.from({ length: random.between(1, 3) }, () => random.pick(PATHS));
+      const start = agents === '' ? '' : group(agents, '/');
+      return { host, fetched, robots: start + group('*', ...paths) };
     }),
   );
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -137,44 +131,86 @@ function examplePage(counted: AuditFigures): string {
   return pageOf({ ...story, kind }, printableJson(figures));
 }
 
-// ---- The picture, which names the page that it shows
+// ---- The picture: a PNG with a palette, which names the page that it shows
 
-const SIGNATURE_BYTES = 8;
-/** Length, type and checksum of a chunk, without its data. */
-const FRAME_BYTES = 12;
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const MOST_COLOURS = 256;
 const PAGE_KEY = 'page-sha256';
 
-function* chunksOf(png: Buffer): Generator<{ type: string; data: Buffer; end: number }> {
-  for (let at = SIGNATURE_BYTES; at < png.length; ) {
-    const length = png.readUInt32BE(at);
-    const end = at + FRAME_BYTES + length;
-    const type = png.toString('latin1', at + 4, at + 8);
-    yield { type, data: png.subarray(at + 8, end - 4), end };
-    at = end;
+/** Pixels from top left to bottom right, each as red, green, blue and opacity. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * A PNG of pixels that names their page by its hash. A palette halves the size; a colour beyond it
+ * becomes the nearest colour in it.
+ */
+export function pictureOf({ width, height, bytes }: Pixels, page: string): Buffer {
+  const colours = new Uint32Array(width * height);
+  const counts = new Map<number, number>();
+  for (let at = 0; at < colours.length; at++) {
+    const [red = 0, green = 0, blue = 0] = bytes.subarray(4 * at, 4 * at + 3);
+    const colour = (red << 16) | (green << 8) | blue;
+    colours[at] = colour;
+    counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
-}
-
-/** A PNG that names the page that it shows, by the hash of the page. */
-export function signedPicture(png: Buffer, page: string): Buffer {
-  const [header] = chunksOf(png);
-  if (header?.type !== 'IHDR') throw new RangeError('A PNG begins with IHDR');
-  const typed = Buffer.from(`tEXt${PAGE_KEY}\0${hashOf(page)}`, 'latin1');
-  const chunk = Buffer.alloc(typed.length + 8);
-  chunk.writeUInt32BE(typed.length - 4, 0);
-  typed.copy(chunk, 4);
-  chunk.writeUInt32BE(crc32(typed), chunk.length - 4);
-  return Buffer.concat([png.subarray(0, header.end), chunk, png.subarray(header.end)]);
-}
-
-/** Whether a PNG shows this page. */
-export function shows(png: Buffer, page: string): boolean {
-  const expected = `${PAGE_KEY}\0${hashOf(page)}`;
-  for (const { type, data } of chunksOf(png)) {
-    if (type === 'tEXt' && data.toString('latin1') === expected) return true;
+  const palette = [...counts]
+    .sort(([a, often], [b, seldom]) => seldom - often || a - b)
+    .slice(0, MOST_COLOURS)
+    .map(([colour]) => colour);
+  const indexes = new Map(palette.map((colour, index) => [colour, index]));
+  for (const colour of counts.keys()) {
+    if (!indexes.has(colour)) indexes.set(colour, nearest(palette, colour));
   }
-  return false;
+  // A byte before each row names its filter: 0 is none.
+  const rows = Buffer.alloc(height * (width + 1));
+  colours.forEach((colour, at) => {
+    rows[at + Math.floor(at / width) + 1] = indexes.get(colour) ?? 0;
+  });
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  // Eight bits a pixel, with a palette.
+  head.set([8, 3], 8);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', head),
+    chunk('tEXt', Buffer.from(nameOf(page), 'latin1')),
+    chunk('PLTE', Buffer.from(palette.flatMap(channels))),
+    chunk('IDAT', deflateSync(rows, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
-function hashOf(page: string): string {
-  return createHash('sha256').update(page).digest('hex');
+/** Whether a PNG was made from this page. */
+export function isPictureOf(png: Buffer, page: string): boolean {
+  return png.includes(chunk('tEXt', Buffer.from(nameOf(page), 'latin1')));
+}
+
+function nameOf(page: string): string {
+  return `${PAGE_KEY}\0${createHash('sha256').update(page).digest('hex')}`;
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(typed), 4);
+  return Buffer.concat([frame.subarray(0, 4), typed, frame.subarray(4)]);
+}
+
+function channels(colour: number): number[] {
+  return [colour >> 16, (colour >> 8) & 0xff, colour & 0xff];
+}
+
+/** The index of the colour of a palette that is most like another one. */
+function nearest(palette: readonly number[], colour: number): number {
+  const own = channels(colour);
+  const distances = palette.map((each) =>
+    channels(each).reduce((sum, value, at) => sum + (value - (own[at] ?? 0)) ** 2, 0),
+  );
+  return distances.indexOf(Math.min(...distances));
 }

@@ -606,8 +606,11 @@ export const REGISTER_HASH = REGISTER_VALUE_END + WORD;
 export const REGISTER_QUERY = REGISTER_HASH + WORD;
 /** Number of names that have counters. */
 export const REGISTER_NAMES_USED = REGISTER_QUERY + WORD;
+/** The key of the hash of values, drawn at random, in the form of a table's HEADER_HOST_KEY. */
+export const REGISTER_KEY = CACHE_LINE;
+export const REGISTER_KEY_BYTES = 264;
 /** Addresses of entries, ENTRY_…, by their hashes, with linear probing; 0 for none. */
-export const REGISTER_SLOTS = CACHE_LINE;
+export const REGISTER_SLOTS = REGISTER_KEY + ((REGISTER_KEY_BYTES + CACHE_LINE - 1) & -CACHE_LINE);
 export const REGISTER_SLOT_COUNT = 1 << 14;
 /** With more entries the host empties the slots, so that a search ends soon. */
 export const REGISTER_MOST_ENTRIES = 1 << 13;

@@ -30,6 +30,7 @@ import {
   QUERY_REGISTER,
   QUERY_TABLE,
   REGISTER_HASH,
+  REGISTER_KEY,
   REGISTER_MOST_ENTRIES,
   REGISTER_MOST_NAMES,
   REGISTER_NAMES,
@@ -45,6 +46,7 @@ import {
 import { tokenOfLink } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
 import { HeaderAgents } from '../protocol/header-agents.js';
+import { HOST_KEY_BYTES, HOST_KEY_FACTOR } from '../table/format.js';
 import { numberOfToken } from '../table/token-list.js';
 import type { AgentsTask, ValueNotation } from './messages.js';
 
@@ -90,6 +92,10 @@ export class AgentRegister {
     this.#register = worker + this.#word(query + QUERY_REGISTER);
     this.#slots = new Uint32Array(memory, this.#register + REGISTER_SLOTS, REGISTER_SLOT_COUNT);
     this.#end = this.#register + REGISTER_ROOM + REGISTER_ROOM_BYTES;
+    const key = crypto.getRandomValues(new Uint8Array(HOST_KEY_BYTES));
+    // An even factor would lose a bit of each sum.
+    key[HOST_KEY_FACTOR] = (key[HOST_KEY_FACTOR] as number) | 1;
+    this.#bytes.set(key, this.#register + REGISTER_KEY);
     this.#empty();
     // The counters of earlier inputs go on.
     const used = this.#word(this.#register + REGISTER_NAMES_USED);
@@ -185,8 +191,9 @@ export class AgentRegister {
   /** The index of the counters for an agent. */
   #nameOf({ name }: Agent): number {
     if (name === NO_CRAWLER.name) return NAME_NONE;
-    const shown = name.slice(0, NAME_BYTES - NAME_TEXT);
-    return this.#names.get(shown) ?? this.#addName(shown);
+    // Cut short, two names that begin alike would be counted as one.
+    if (name.length > NAME_BYTES - NAME_TEXT) return NAME_OTHERS;
+    return this.#names.get(name) ?? this.#addName(name);
   }
 
   #addName(name: string): number {

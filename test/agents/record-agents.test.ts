@@ -256,13 +256,26 @@ describe('records that name their agents', () => {
     expect(verdicts).toEqual(lines.map((_, at) => (at % 4 === 3 ? 'allow' : 'deny')));
     const { text, stderr } = await place.run(`${words} --stats-by agent --format csv many.ndjson`);
     expect(text.split('\n')).toHaveLength(8190 + 1 + 1 + 1 + 1);
-    expect(stderr).toContain('names more agents than are counted apart');
+    expect(stderr).toContain('names more agents, or longer names, than are counted apart');
     const sum = text
       .trim()
       .split('\n')
       .slice(1)
       .reduce((total, line) => total + Number(line.split(',')[1]), 0);
     expect(sum).toBe(count);
+  });
+
+  test('whose names are as long as is counted apart, and a byte longer', async () => {
+    const names = ['a', 'b'].flatMap((end) => [92, 93].map((bytes) => end.padStart(bytes, 'x')));
+    const line = (agent: string): string => JSON.stringify({ url: 'https://a.example/b', agent });
+    place.write('long.ndjson', names.map(line).join('\n'));
+    const words = '--table t.table --agent-field agent --stats-by agent --format csv long.ndjson';
+    const { text, stderr } = await place.run(words);
+    const counts = text.split('\n').map((row) => row.split(',').slice(0, 2).join());
+    expect(counts).toContain(`${names[0]},1`);
+    expect(counts).toContain(`${names[2]},1`);
+    expect(counts).toContain(',2');
+    expect(stderr).toContain('the row without an agent has 2 records of such agents');
   });
 });
 

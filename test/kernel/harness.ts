@@ -16,6 +16,7 @@ import {
   RESULT_BYTES,
   RUN_BAD_RECORD,
   RUN_DONE,
+  RUN_NEEDS_AGENT,
   RUN_NEEDS_LINE_BASE,
   SHAPE_BYTES,
   SHAPES_LIST,
@@ -26,6 +27,7 @@ import {
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
   TASK_OUTPUT,
+  TASK_RESUMED,
   WORKER_BEFORE,
   WORKER_MARKS,
   WORKER_RESULTS,
@@ -39,6 +41,7 @@ import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { BUCKET_SLOTS, HEADER_BUCKETS } from '../../src/table/format.js';
 import { ShardView } from '../../src/view/shard-view.js';
+import { AgentRegister } from '../../src/workers/record-agents.js';
 
 export interface Ran {
   readonly output: string;
@@ -143,6 +146,12 @@ export function kernelOver(
       outputEnd: target.address + target.bytes - MARGIN,
     };
     writeTask(words, addresses, 0);
+    const register =
+      settings.agentField &&
+      new AgentRegister(memory.buffer as SharedArrayBuffer, query.address, worker.address, {
+        known: [],
+        notation: 'json',
+      });
     const pieces: Uint8Array[] = [];
     const bad: [number, number][] = [];
     let result: number;
@@ -155,6 +164,9 @@ export function kernelOver(
         bad.push([words[TASK_BAD / 4 + 2 * i] ?? 0, words[TASK_BAD / 4 + 2 * i + 1] ?? 0]);
       }
       if (result === RUN_NEEDS_LINE_BASE) words[TASK_FLAGS / 4] = TASK_LINE_BASE_KNOWN;
+      if (result !== RUN_NEEDS_AGENT) continue;
+      register?.add();
+      words[TASK_FLAGS / 4] = TASK_RESUMED;
     } while (result !== RUN_DONE && result !== RUN_BAD_RECORD);
     if (!GUARDS.subarray(0, guard.length).equals(guard)) {
       throw new Error('the kernel has written beyond its results');

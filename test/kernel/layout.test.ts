@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as compileLayout from '../../src/kernel/compile-layout.js';
 import { Arena, kernelBytes, PAGE_BYTES, requireLittleEndian } from '../../src/kernel/kernel.js';
 import * as layout from '../../src/kernel/layout.js';
+import { HOST_KEY_BYTES } from '../../src/table/format.js';
 
 const WORD = 4;
 const LONG = 8;
@@ -31,7 +32,7 @@ const OTHERS = [
   /^RULE_(VERSION|LINE|COUNT_BITS)$/,
   /^WORKER_(BEFORE|LINES|OPEN|FOLLOWERS|HOSTS|MARKS|SHAPES|RESULTS|TALLY)$/,
   /^COMPILE_(RARITY|SHARES|BUCKETS|BUCKETS_BYTES|GOOGLE|DIRECTORIES)$/,
-  /^REGISTER_(SLOTS|SLOT_COUNT|MOST_ENTRIES|ROOM|ROOM_BYTES|NAMES|MOST_NAMES|BYTES)$/,
+  /^REGISTER_(KEY|KEY_BYTES|SLOTS|SLOT_COUNT|MOST_ENTRIES|ROOM|ROOM_BYTES|NAMES|MOST_NAMES|BYTES)$/,
   /^ENTRY_VALUE$/,
   /^RESULT_GROUPS$/,
 ];
@@ -44,7 +45,7 @@ const RESTS = [
   'RULES_NOTES',
   'WORKER_BEFORE',
   'SHAPES_LIST',
-  'REGISTER_SLOTS',
+  'REGISTER_KEY',
   'ENTRY_VALUE',
 ]
   .concat('COMPILE_RARITY')
@@ -141,6 +142,10 @@ describe('layout', () => {
     );
     expect(layout.RULES_ENTRIES).toBe(layout.RULES_NOTES + layout.NOTES_MOST * layout.NOTE_BYTES);
     expect(MARKS_BYTES).toBe((kernel.get('MARKS_FIRST') ?? 0) + (layout.MARKS_MOST + 19) * WORD);
+  });
+
+  it('has room for the key of a hash of values, as tables have for that of hosts', () => {
+    expect(layout.REGISTER_KEY_BYTES).toBe(HOST_KEY_BYTES);
   });
 
   it('begins notes as it begins entries', () => {

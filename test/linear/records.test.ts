@@ -183,3 +183,29 @@ describe('a batch of short lines is read in linear time', () => {
     expectLinear(measured, STEPS_OF_LINES);
   });
 });
+
+describe('records that name their agents', () => {
+  const judge = meteredJudge(ROBOTS);
+  const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+  it.each([
+    ['differ in the last bytes of a word', (two: string) => `crawler/robot${two}/`.slice(0, 16)],
+    ['differ at the end', (two: string) => `abcdef${two}`],
+    ['differ in the middle of a long one', (two: string) => `abcdef${two}${'x'.repeat(300)}`],
+  ])('are read in linear time if their agents %s', (_name, agentOf) => {
+    const measured = [160, 2600].map((count) => {
+      const lines = Array.from({ length: count }, (_, at) => {
+        const two = `${LETTERS[at % 52]}${LETTERS[Math.floor(at / 52)]}`;
+        return JSON.stringify({ url: 'https://e.com/END', agent: agentOf(two) });
+      });
+      const { output, steps } = judge(lines.join('\n'), {
+        format: 'ndjson',
+        agentField: ['agent'],
+        agents: [{ name: 'field:agent', chain: ['*'] }],
+      });
+      expect(output.match(/"verdict":"deny"/g)).toHaveLength(count);
+      return { bytes: Buffer.byteLength(lines.join('\n')), steps };
+    });
+    expectLinear(measured, STEPS);
+  });
+});

@@ -255,7 +255,7 @@ export class FilterRun {
     const left = sumOf(others);
     if (statsBy === 'agent' && left > 0) {
       diagnostics.note(
-        `warning: "${field}" names more agents than are counted apart: the row without an agent has ${formatCount(left, 'record')} of such agents`,
+        `warning: "${field}" names more agents, or longer names, than are counted apart: the row without an agent has ${formatCount(left, 'record')} of such agents`,
       );
     }
   }

@@ -5,6 +5,7 @@
  */
 
 import {
+  REGISTER_KEY,
   REGISTER_SLOTS,
   RULES_ENTRIES,
   RULES_NOTES,
@@ -259,6 +260,10 @@ export class Register {
   hash: u32;
   query: Query;
   namesUsed: u32;
+
+  get key(): usize {
+    return changetype<usize>(this) + REGISTER_KEY;
+  }
 
   get slots(): usize {
     return changetype<usize>(this) + REGISTER_SLOTS;

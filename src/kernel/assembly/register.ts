@@ -5,11 +5,14 @@
 
 import { FORMAT_TEXT, MOST_VALUE_BYTES, REGISTER_SLOT_COUNT } from '../layout';
 import { equal } from './bytes';
+import { hashHost } from './hosts';
 import { Entry, Line, PENDING, Query, Register, Worker, who, whoEnd } from './memory';
 import { holdsRows, locateAgentField } from './rows';
 
+/** Bytes of a value that are hashed at a time: the key has no words for more than 255. */
+const PIECE_BYTES: i32 = 240;
 /** The first prime of XXH32. */
-const FACTOR: u64 = 0x9e37_79b1;
+const FACTOR: u32 = 0x9e37_79b1;
 
 /**
  * Gives the line that was located last the query for its agent; false if the register does not have
@@ -21,8 +24,8 @@ export function findAgent(query: Query, worker: Worker, line: Line): bool {
   const asked = queryOf(query, line);
   const from = query.format === FORMAT_TEXT ? 0 : who;
   const bytes: usize = from === 0 ? 0 : min(whoEnd - from, <usize>MOST_VALUE_BYTES);
-  const hash = hashOf(from, bytes);
   const register = changetype<Register>(changetype<usize>(worker) + query.register);
+  const hash = hashOf(register.key, from, <i32>bytes);
   const slots = register.slots;
   let slot = hash;
   while (true) {
@@ -50,15 +53,15 @@ function queryOf(query: Query, line: Line): Query {
   return queries === 0 ? query : load<Query>(queries + ((<usize>line.shard) << 2));
 }
 
-/** Reads up to 7 bytes past the value. */
-function hashOf(from: usize, bytes: usize): u32 {
-  let hash: u64 = bytes;
-  for (let at: usize = 0; at < bytes; at += 8) {
-    const left = bytes - at;
-    const word = load<u64>(from + at);
-    const own = left >= 8 ? word : word & (((<u64>1) << (<u64>(left << 3))) - 1);
-    hash = (hash ^ own) * FACTOR;
-    hash ^= hash >>> 32;
+/**
+ * The hash of a value. Without the key nobody can choose values that collide, which would make each
+ * search as long as the register. Reads up to 15 bytes past the value.
+ */
+function hashOf(key: usize, from: usize, bytes: i32): u32 {
+  let hash: u32 = bytes;
+  for (; bytes > PIECE_BYTES; bytes -= PIECE_BYTES) {
+    hash = hash * FACTOR + hashHost(key, from, PIECE_BYTES);
+    from += PIECE_BYTES;
   }
-  return <u32>hash;
+  return hash * FACTOR + hashHost(key, from, bytes);
 }

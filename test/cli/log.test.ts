@@ -325,6 +325,8 @@ test.each([
     '--input log --host a.example --url-field path one.log',
     '--url-field has no effect on --input log',
   ],
+  ['--input log one.log', 'one.log: its first line begins with the address of a client'],
+  ['--input log --unknown allow one.log', 'and names no server. Name the server: --host NAME'],
   [
     'one.log',
     'is the log of a web server, which the filter alone reads: robots-filter --input log --host NAME',

@@ -32,6 +32,7 @@ import {
 import { formatCount, formatNumber } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
 import {
+  checkServerOf,
   checkUrlFieldOf,
   type FilterInputs,
   noteDamage,
@@ -142,6 +143,7 @@ export class FilterRun {
         // With --fetch the input has been read once before.
         if (options.fetch !== true) noteDoubt(open, diagnostics);
         checkUrlFieldOf(open, options, paths.length);
+        checkServerOf(open, options);
         const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;
         await output.endInput();

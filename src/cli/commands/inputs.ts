@@ -17,6 +17,7 @@ import { errorCode, errorText } from '../../files/system-error.js';
 import { isPartition } from '../../parquet/partitions.js';
 import type { KeptInput } from '../../pipeline/asked-shards.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
+import { namesNoServer } from '../../pipeline/input/formats.js';
 import { type OpenInput, type OpenInputOptions, openInput } from '../../pipeline/input/open.js';
 import {
   type DamagedPlace,
@@ -445,6 +446,22 @@ export function checkUrlFieldOf(
   if (input.format !== 'text') return;
   throw usageError(
     `${input.name} is text, one URL per line, and --url-field has no effect on it. Leave it out, or use --input ndjson if its lines are objects`,
+  );
+}
+
+/**
+ * Refuses a log without servers if none was named. The addresses of clients would be judged as if
+ * they were hosts.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkServerOf(
+  { name, format, beginning }: OpenInput,
+  { host }: Pick<FilterOptions, 'host'>,
+): void {
+  if (format !== 'log' || host !== undefined || !namesNoServer(beginning)) return;
+  throw usageError(
+    `${name}: its first line begins with the address of a client and names no server. Name the server: --host NAME`,
   );
 }
 

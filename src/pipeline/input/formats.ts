@@ -354,6 +354,16 @@ function isLog(head: Uint8Array): boolean {
   return line.lastIndexOf('[', time) > 0 && request?.at(-1)?.startsWith('HTTP/') === true;
 }
 
+/**
+ * Whether the first line of a log names no server: the client's address, and two words that the
+ * client may have sent, are all that stands before the time.
+ */
+export function namesNoServer(head: Uint8Array): boolean {
+  const [line = ''] = firstLines(head, true);
+  const time = line.lastIndexOf('[', line.indexOf('] "'));
+  return time > 0 && line.slice(0, time).trim().split(' ').length === 3;
+}
+
 /*
  * Reads a file whose name ends in .csv or .tsv. Rows of one column give no evidence: without the
  * name they are lines of text, whose header is not a URL. The name decides, unless the content

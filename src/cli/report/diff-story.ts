@@ -1,12 +1,13 @@
 /** The story of a comparison: what the change does to each agent. */
 
 import { cutToWidth, formatCount, formatNumber } from '../text.js';
-import type {
-  AgentChanges,
-  ChangeFigures,
-  DiffFigures,
-  Effect,
-  SeenChange,
+import {
+  type AgentChanges,
+  type ChangeFigures,
+  type DiffFigures,
+  EFFECTS,
+  type Effect,
+  type SeenChange,
 } from './diff-figures.js';
 import {
   bold,
@@ -157,7 +158,7 @@ function warningOf(ranked: readonly AgentChanges[]): Html[] {
     { hosts: number; words: Map<Effect, [names: string[], Share[]]> }
   >();
   for (const agent of ranked) {
-    for (const effect of HOST_EFFECTS) {
+    for (const effect of EFFECTS) {
       const change = agent.largest?.[effect] ?? null;
       const share: Share = [change?.hosts ?? 0, agent.hosts?.[effect] ?? 0];
       if (change === null || change.hosts < 2 || ratio(share) <= MUCH) continue;
@@ -234,19 +235,10 @@ function scaleNote({ what, compared, agents }: DiffFigures): Html[] {
   return [note(`${length}${rest}`)];
 }
 
-const HOST_EFFECTS = [
-  'shutOut',
-  'narrower',
-  'other',
-  'wider',
-  'letIn',
-  'added',
-  'removed',
-] as const;
 const URL_EFFECTS = ['denied', 'allowed', 'moved'] as const;
 
 function effectsTable({ what, agents }: DiffFigures, groups: Gathered<AgentChanges>): Html {
-  const shown = what === 'URL' ? URL_EFFECTS : HOST_EFFECTS;
+  const shown = what === 'URL' ? URL_EFFECTS : EFFECTS;
   const effects = shown.filter((effect) =>
     agents.some((agent) => (countsOf(agent)[effect] ?? 0) > 0),
   );

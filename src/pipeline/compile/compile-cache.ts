@@ -68,7 +68,7 @@ export interface CompileCacheOptions {
    */
   readonly onWarning: (warning: CacheWarning) => void;
   /**
-   * Maximum number of threads that compile; 1 for the calling thread alone. Default: one per core.
+   * Number of threads that compile, with the calling thread; 1 for that alone. Default: one per core.
    */
   readonly threads?: number | undefined;
   /** The module that the threads load, for tests. */
@@ -325,6 +325,7 @@ class ParallelCompiler {
   readonly #ownMerger: PartMerger;
   #threads: CompileThreads | undefined;
   #ownParts = 0;
+  #previous: Promise<unknown> = Promise.resolve();
   /** Whether a part has come that only threads compile. */
   #hasLong = false;
 
@@ -369,20 +370,26 @@ class ParallelCompiler {
       this.#threads ??= new CompileThreads(
         this.#contents,
         this.#options,
-        this.#threadCount,
+        // This thread compiles what the others cannot take, but it must not be kept by a long part.
+        isLong ? this.#threadCount : this.#threadCount - 1,
         this.#entry,
       );
-      const { isRunning, waiting, capacity } = this.#threads;
-      if (isLong || isRunning || waiting < capacity) return this.#threads.compile(part);
+      const { waiting, capacity } = this.#threads;
+      if (isLong || waiting < capacity) return this.#threads.compile(part);
     }
     return this.#compileHere(part);
   }
 
-  async #compileHere(part: CachePart): Promise<MergeablePart> {
+  /** Compiles a part on this thread, after those before it: files are read while others wait. */
+  #compileHere(part: CachePart): Promise<MergeablePart> {
     this.#ownParts++;
-    const compiled = await this.#own.compile(part);
-    this.#ownMerger.receive(compiled.table);
-    return { compiled, merger: this.#ownMerger };
+    const mergeable = this.#previous.then(async () => {
+      const compiled = await this.#own.compile(part);
+      this.#ownMerger.receive(compiled.table);
+      return { compiled, merger: this.#ownMerger };
+    });
+    this.#previous = mergeable.catch(() => {});
+    return mergeable;
   }
 
   /** Ends the threads if none has work, and frees their memory. Further parts start others. */

@@ -68,7 +68,7 @@ export interface CompileCacheOptions {
    */
   readonly onWarning: (warning: CacheWarning) => void;
   /**
-   * Number of threads that compile, with the calling thread; 1 for that alone. Default: one per core.
+   * Number of threads that compile, the calling thread among them. Default: one per core.
    */
   readonly threads?: number | undefined;
   /** The module that the threads load, for tests. */

@@ -297,7 +297,7 @@ export interface Sides {
   readonly new: TableAuthority | undefined;
 }
 
-/** The hosts of two tables in the order of their names, each once; one side may lack it. */
+/** The hosts of two tables in the order of their names, each once; one side may lack a host. */
 export function* pairedHosts(
   oldView: TableView,
   newView: TableView,
@@ -331,11 +331,14 @@ class HostList {
     this.#readName();
   }
 
-  /** Returns the next host, and moves on to its successor. */
-  take(): TableHost {
+  /**
+   * Returns the next host, and moves on to its successor. `undefined` for a host of which nothing
+   * is known at the time of the view.
+   */
+  take(): TableHost | undefined {
     const host = this.#view.hostAt(this.#places[this.#next++] as number);
     this.#readName();
-    return host;
+    return host.authorities.length === 0 ? undefined : host;
   }
 
   #readName(): void {

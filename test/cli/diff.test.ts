@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { test, type Workplace, workplace } from './command-line.js';
+import { Random } from '../random/random.js';
+import { lines, test, type Workplace, workplace } from './command-line.js';
 
 /** Two directories that differ in every way. */
 function twoSides(): Workplace {
@@ -42,9 +43,11 @@ test('diff prints hosts by effect: from directories, and the same from tables', 
   const [, counts = ''] = /GPTBot: 6 hosts: (.*)/.exec(stderr) ?? [];
   expect(counts.split(', ').sort()).toEqual([
     '1 added',
+    '1 all \u2192 none',
+    // The http of scheme.example allows as much as before.
+    '1 all \u2192 part',
     '1 by other rules',
     '1 removed',
-    '2 all \u2192 none',
   ]);
   for (const side of ['old', 'new']) {
     await place.run(['compile', '-q', '--robots-dir', side, '-o', `${side}.table`]);
@@ -134,6 +137,94 @@ test('the page of diff says which hosts one side lacks, and what its bars stand 
   );
   expect(page).toContain('The longest bar to a side stands for 20.0\u00a0% of 5 hosts.');
   expect(page).toContain('<span data-name="old rule">no group for it</span>');
+});
+
+test('diff counts a host once, by what audits of both sides say of all its schemes and ports', async ({
+  place,
+}) => {
+  const random = new Random(31);
+  const bodies = ['User-agent: *\nDisallow: /\n', 'User-agent: *\nDisallow: /a\n', ''];
+  const extents: ReadonlyMap<string, string>[] = [];
+  for (const side of ['old.ndjson', 'new.ndjson']) {
+    const records = Array.from({ length: 80 }, (_, index) => {
+      const host = `h${index}.example`;
+      const labels = [host, `${host}:8443`, `http://${host}`, `https://${host}`];
+      return labels.flatMap((label) =>
+        random.chance(0.4) ? { host: label, robots: random.pick(bodies) } : [],
+      );
+    }).flat();
+    place.write(side, records.map((record) => JSON.stringify(record)).join('\n'));
+    const { text } = await place.run(['audit', '-q', side, '--format', 'ndjson']);
+    const found = new Map<string, string>();
+    for (const { host, allowed } of lines(text).map((line) => JSON.parse(line))) {
+      const [name = ''] = /h\d+\.example/.exec(host) ?? [];
+      found.set(name, (found.get(name) ?? allowed) === allowed ? allowed : 'part');
+    }
+    extents.push(found);
+  }
+  const [old, next] = extents;
+  const hosts = new Set(extents.flatMap((side) => [...side.keys()]));
+  const expected: Record<string, number> = {};
+  for (const host of hosts) {
+    const [before, after] = [old?.get(host), next?.get(host)];
+    if (before === after) continue;
+    const both = `${before} \u2192 ${after}`;
+    const words = before === undefined ? 'added' : after === undefined ? 'removed' : both;
+    expected[words] = (expected[words] ?? 0) + 1;
+  }
+  const { stderr } = await place.run('diff old.ndjson new.ndjson --report r.json');
+  const [, compared, counts = ''] = /\*: (\d+) hosts: (.*)/.exec(stderr) ?? [];
+  const told = counts.split(', ').map((each) => /^(\d+) (.*)$/.exec(each)?.slice(1) ?? []);
+  const {
+    'by other rules': byRules,
+    'by other schemes or ports': byPorts,
+    ...others
+  } = Object.fromEntries(told.map(([count, words = '']) => [words, Number(count)]));
+  expect(others).toEqual(expected);
+  for (const count of [byRules, byPorts, ...Object.values(expected)]) {
+    expect(count).toBeGreaterThan(0);
+  }
+  expect(Object.keys(expected).length).toBeGreaterThan(6);
+  const report = JSON.parse(place.read('r.json'));
+  const sumOf = (...words: readonly string[]) =>
+    words.reduce((sum, word) => sum + (expected[word] ?? 0), 0);
+  expect([report.compared, Number(compared)]).toEqual([hosts.size, hosts.size]);
+  const [{ hosts: effects }] = report.agents;
+  expect(effects).toMatchObject({
+    added: expected.added,
+    removed: expected.removed,
+    shutOut: sumOf('all \u2192 none', 'part \u2192 none'),
+    letIn: sumOf('none \u2192 all', 'none \u2192 part'),
+  });
+  expect(effects.narrower + effects.wider + effects.other).toBe(
+    sumOf('all \u2192 part', 'part \u2192 all') + (byRules ?? 0) + (byPorts ?? 0),
+  );
+});
+
+test('the page of diff --urls leaves out URLs without a robots.txt, and says how many', async () => {
+  const place = twoSides();
+  const paths = ['part.example/a.pdf?x', 'part.example/', 'come.example/', 'none.example/', 'x/y'];
+  place.write('urls', [...paths.map((path) => `https://${path}`), 'mailto:a@b'].join('\n'));
+  const words = ['diff', 'old', 'new', '--urls', 'urls', '-a', 'GPTBot'];
+  await place.run([...words, '-q', '--report', 'r.json']);
+  const { compared, changed, unknown, invalid } = JSON.parse(place.read('r.json'));
+  expect([compared, changed, unknown, invalid]).toEqual([3, 2, 2, 1]);
+  const { stderr } = await place.run([...words, '--report', 'r.html']);
+  expect(stderr).toContain('GPTBot: 6 URLs (2 unknown, 1 invalid): ');
+  const page = place.read('r.html');
+  expect(page).toContain(
+    '<h1>1 of 3 URLs whose robots.txt is known are newly denied to GPTBot, and 0 are newly allowed</h1>',
+  );
+  expect(page).toContain(
+    'The list has 6 URLs. For 33.3\u00a0% (2) neither side has a robots.txt. 16.7\u00a0% (1) are no URL that a crawler could fetch. The figures leave these out.',
+  );
+  await place.run(
+    [...words.slice(0, 3), '--urls', '-', '--report', 'r.html'],
+    'https://x.example/',
+  );
+  expect(place.read('r.html')).toContain(
+    '<h1>There is no URL whose robots.txt is known to compare',
+  );
 });
 
 test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {

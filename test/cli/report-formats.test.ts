@@ -119,7 +119,7 @@ test('the report of a diff adds up its rows, by host and by change', async () =>
   expect(figuresOf(page)).toEqual({ ...report, created: expect.any(String) });
   const { schema, old, new: next, what, compared, changed, agents, changes } = report;
   expect({ schema, old, next, what }).toEqual({
-    ...{ schema: 'robots-filter/diff/1', old: 'old', next: 'new', what: 'host' },
+    ...{ schema: 'robots-filter/diff/2', old: 'old', next: 'new', what: 'host' },
   });
   expect(compared).toBe(HOSTS);
   expect(changed).toBe(new Set(rows.map(({ host }) => host)).size);

@@ -258,6 +258,8 @@ describe('diff of two times of one table', () => {
       'b.example,GPTBot,added,,part',
     ]);
     expect(await changed('--from', '2024-07-01')).toEqual(['a.example,GPTBot,extent,all,none']);
+    const early = await it.run('diff h.table --from 2024-02-01 --to 2024-02-02');
+    expect(early.stderr, 'b.example is not known yet').toContain('*: 1 host, no difference');
   });
 
   test.each([

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect } from 'vitest';
 import { HostDiff } from '../../src/cli/commands/diff.js';
-import { DiffTally } from '../../src/cli/report/diff-figures.js';
 import { sortedPlaces } from '../../src/inspect/host-order.js';
 import { TableAudit } from '../../src/inspect/table-audit.js';
 import { readTable } from '../../src/judge/open-table.js';
@@ -434,7 +433,7 @@ function differences(old: Table, next: Table): unknown[] {
   const rows: unknown[] = [];
   const agents = AGENTS.map((agent) => parseAgent(agent, 'rfc9309'));
   const sink = { isClosed: false, add: (row: unknown) => void rows.push(row) };
-  new HostDiff({ old, new: next, agents, uses: [] }, sink, new DiffTally(AGENTS)).write();
+  new HostDiff({ old, new: next, agents, uses: [] }, sink).write();
   return rows;
 }
 

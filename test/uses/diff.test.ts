@@ -251,7 +251,7 @@ test('diff --use compares two times of one table, and writes a page', async ({ p
   await place.run([...words.slice(0, -1), '-q', '--report', 'r.json']);
   const { old, new: next, uses } = JSON.parse(place.read('r.json'));
   expect([old, next]).toEqual(['h.table at 2024-02-01T23:59:59.999Z', 'h.table']);
-  expect(uses).toEqual([{ agent: '*', use: 'train', old: 'granted', new: 'refused', rows: 1 }]);
+  expect(uses).toEqual([{ agent: '*', use: 'train', old: 'granted', new: 'refused', count: 1 }]);
   await place.run([...words.slice(0, -1), '-q', '--report', 'r.html']);
   const page = place.read('r.html');
   expect(page).toContain('<h2>What the content may be used for (experimental)</h2>');

@@ -29,18 +29,13 @@ import {
   usesOf,
 } from '../options.js';
 import {
-  type ChangedPart,
-  ChangeTally,
-  type Difference,
+  type ComparedPart,
   type DiffFigures,
-  DiffTally,
-  differencesText,
-  differenceText,
   type Effect,
   effectOf,
+  HostTally,
   seenAlike,
-  UrlChanges,
-  useChanges,
+  UrlTally,
 } from '../report/diff-figures.js';
 import { type AgentInfo, reportAbout, sourceName } from '../report/figures.js';
 import {
@@ -51,7 +46,6 @@ import {
   type RowSink,
   withAgents,
 } from '../report/rows.js';
-import { formatCount } from '../text.js';
 import {
   kindOfArgument,
   noteEmptyList,
@@ -180,44 +174,51 @@ async function diffOfPaths(
   const asked = { agents, uses };
   const own = urls === undefined ? HOST_COLUMNS : URL_COLUMNS;
   const columns = withAgents(uses.length === 0 ? own : withUse(own), names);
-  const what = urls === undefined ? 'host' : 'URL';
-  const tally = new DiffTally(names);
   const sink =
     format === undefined
       ? NO_ROWS
       : await openRows(format, columns, { ...options, headerNeedsRow: true });
   const described = report === undefined ? undefined : await describeAgents(agents, options);
-  let found: ReturnType<HostDiff['figures']> | undefined;
+  let found: Found;
   if (urls === undefined) {
-    const hosts = new HostDiff({ old, new: next, ...asked }, sink, tally, described);
+    const hosts = new HostDiff({ old, new: next, ...asked }, sink, described);
     hosts.write();
-    if (report !== undefined) found = hosts.figures();
+    const { tally, differences } = hosts;
+    found = { tally, differences, figures: () => hosts.figures() };
   } else {
     const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, ...asked };
-    const changes = described && new UrlChanges(described);
-    await diffUrls(urls, sides, sink, tally, changes);
-    if (tally.compared === 0) noteEmptyList(urls, 'URL', diagnostics);
-    found = changes?.figures;
+    const tally = new UrlTally(described ?? names.map((agent) => ({ agent })));
+    const differences = await diffUrls(urls, sides, sink, tally, report !== undefined);
+    if (tally.read === 0) noteEmptyList(urls, 'URL', diagnostics);
+    found = { tally, differences, figures: () => tally.figures() };
   }
   await sink.end();
-  if (report !== undefined && found !== undefined) {
+  const { tally, differences } = found;
+  if (report !== undefined) {
     const { source: _, ...about } = reportAbout([], old.profile);
     const figures: DiffFigures = {
-      schema: 'robots-filter/diff/1',
+      schema: 'robots-filter/diff/2',
       old: nameAt(oldPath, options.from),
       new: nameAt(newPath, options.to),
       ...about,
-      what,
-      compared: tally.compared,
-      ...found,
-      ...(uses.length === 0 ? {} : { uses: useChanges(tally) }),
+      what: urls === undefined ? 'host' : 'URL',
+      ...found.figures(),
+      ...(uses.length === 0 ? {} : { uses: tally.uses }),
     };
     await writeReport(report, figures);
   }
   if (sink.isClosed) return SUCCESS;
-  for (const line of totals(tally, what)) diagnostics.note(line);
+  for (const line of tally.totals()) diagnostics.note(line);
   if (sink.omission !== undefined) diagnostics.note(sink.omission);
-  return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
+  return options.exitCode === true && differences > 0 ? DIFFERENT : SUCCESS;
+}
+
+/** What a diff has found of hosts, or of URLs. */
+interface Found {
+  readonly tally: HostTally | UrlTally;
+  /** How many rows there are. */
+  readonly differences: number;
+  figures(): ReturnType<HostTally['figures'] | UrlTally['figures']>;
 }
 
 /** Says in one line of which uses neither side speaks. */
@@ -298,19 +299,6 @@ function checkKinds(...sides: readonly (readonly [path: string, side: Side])[]):
   );
 }
 
-/** A line for each agent: how many hosts or URLs have changed, and how. */
-function totals({ agents, compared }: DiffTally, what: 'host' | 'URL'): string[] {
-  const rowsText = (difference: Difference, rows: number): string => {
-    const text = differenceText(difference);
-    return formatCount(rows, text, text);
-  };
-  return agents.map((each) => {
-    const separator = each.counts.length === 0 ? ',' : ':';
-    const text = differencesText(each, rowsText);
-    return `${each.agent}: ${formatCount(compared, what)}${separator} ${text}`;
-  });
-}
-
 const HOST_COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },
   { name: 'agent', width: 16 },
@@ -332,38 +320,37 @@ function withUse(columns: readonly Column[]): Column[] {
   ];
 }
 
-/** Writes the hosts that have come, gone or changed, sorted. */
+/** Writes the hosts that have come, gone or changed, sorted, and counts them. */
 export class HostDiff {
+  readonly tally: HostTally;
+  /** How many rows there are. */
+  differences = 0;
   readonly #sides: DiffSides;
+  readonly #views: readonly [old: TableView, next: TableView];
   readonly #diff: TableDiff;
   readonly #sink: Differences;
-  readonly #tally: DiffTally;
-  readonly #changes: ChangeTally | undefined;
+  readonly #isReported: boolean;
 
   /** @param described the agents, if a report is wanted */
-  constructor(
-    sides: DiffSides,
-    sink: Differences,
-    tally: DiffTally,
-    described?: readonly AgentInfo[],
-  ) {
-    const [old, next] = [tableMemory(sides.old).view, tableMemory(sides.new).view];
+  constructor(sides: DiffSides, sink: Differences, described?: readonly AgentInfo[]) {
+    const { agents, uses } = sides;
     this.#sides = sides;
-    const isGoogle = sides.old.profile === 'google';
-    const directs = described !== undefined;
-    this.#diff = new TableDiff(old, next, sides.agents, isGoogle, sides.uses, directs);
+    this.#views = [tableMemory(sides.old).view, tableMemory(sides.new).view];
     this.#sink = sink;
-    this.#tally = tally;
-    this.#changes = described && new ChangeTally(old, next, described);
+    this.#isReported = described !== undefined;
+    const isGoogle = sides.old.profile === 'google';
+    this.#diff = new TableDiff(...this.#views, agents, isGoogle, uses, this.#isReported);
+    const named = described ?? agents.map(({ name }) => ({ agent: name }));
+    const views = this.#isReported ? this.#views : undefined;
+    this.tally = new HostTally(named, this.#diff, uses, views);
   }
 
-  /** The figures of a report. */
-  figures(): ReturnType<ChangeTally['figures']> | undefined {
-    return this.#changes?.figures((part, host) => seenAlike(this.#seen(part, host)));
+  figures(): ReturnType<HostTally['figures']> {
+    return this.tally.figures((part, host) => seenAlike(this.#seen(part, host)));
   }
 
   /** What each agent sees of a change. */
-  *#seen({ old, new: next, effects }: ChangedPart, host: string) {
+  *#seen({ old, new: next, effects }: ComparedPart, host: string) {
     const changes = old && next && this.#diff.changes(old, next);
     for (const [agent, effect] of effects.entries()) {
       if (effect === undefined) continue;
@@ -385,11 +372,12 @@ export class HostDiff {
 
   /** Merges the hosts of both tables, each in the order of the names. */
   write(): void {
-    const { old, new: next } = this.#sides;
-    for (const [before, after] of pairedHosts(tableMemory(old).view, tableMemory(next).view)) {
+    for (const [before, after] of pairedHosts(...this.#views)) {
       // A report needs all hosts.
-      if (this.#sink.isClosed && this.#changes === undefined) return;
-      this.#tally.compared++;
+      if (this.#sink.isClosed && !this.#isReported) return;
+      // A table with histories has hosts of which nothing is known at either time.
+      if (before === undefined && after === undefined) continue;
+      this.tally.compared++;
       this.#compare(before, after);
     }
   }
@@ -397,23 +385,17 @@ export class HostDiff {
   #compare(old: TableHost | undefined, next: TableHost | undefined): void {
     if (old !== undefined && next !== undefined && this.#isUnchanged(old, next)) return;
     const host = (old ?? next)?.host ?? '';
-    const parts: ChangedPart[] = [];
-    const undecided = new Set<number>();
-    for (const same of alike(sidesOf(old, next))) {
+    const isOnBoth = old !== undefined && next !== undefined;
+    const parts = alike(sidesOf(old, next)).map((same): ComparedPart => {
       const [{ old: before, new: after, port }] = same;
       const schemes = same.map(({ scheme }) => scheme);
       const label = authorityLabel({ host }, { schemes, port });
-      const part = { old: before, new: after };
       if (before !== undefined && after !== undefined) {
-        const both = { ...same[0], old: before, new: after };
-        parts.push({ ...part, effects: this.#addChanges(label, host, both, undecided) });
-      } else if (after !== undefined) {
-        parts.push({ ...part, effects: this.#addOnly(label, after, 'new') });
-      } else if (before !== undefined) {
-        parts.push({ ...part, effects: this.#addOnly(label, before, 'old') });
+        return this.#addChanges(label, host, { ...same[0], old: before, new: after });
       }
-    }
-    this.#changes?.add(host, parts, undecided);
+      return this.#addOnly(label, same[0], isOnBoth);
+    });
+    this.tally.add(host, parts);
   }
 
   /** Whether a host has the same authorities on both sides, and no change. Most hosts have. */
@@ -429,53 +411,49 @@ export class HostDiff {
     });
   }
 
-  /** Adds the rows of a host that is on one side only; returns the effect for each agent. */
-  #addOnly(label: string, authority: TableAuthority, side: 'old' | 'new'): Effect[] {
+  /**
+   * Adds the rows of a scheme and port that is on one side only.
+   *
+   * @param isOnBoth whether the host is on both sides, with other schemes or ports
+   */
+  #addOnly(label: string, { old, new: next }: Sides, isOnBoth: boolean): ComparedPart {
+    const side = next === undefined ? 'old' : 'new';
+    const authority = (next ?? old) as TableAuthority;
     const change = side === 'new' ? 'added' : 'removed';
     const { uses } = this.#sides;
     const said = uses.length === 0 ? undefined : this.#diff.useExtents(authority, side);
     const noCause = [undefined, undefined, undefined];
-    return this.#diff.reaches(authority, side).map((reach, agent) => {
-      this.#tally.add(agent, change);
+    const changedUses = this.#sides.agents.map(() => new Set<Use>());
+    this.#diff.reaches(authority, side).forEach((reach, agent) => {
       const extents = side === 'new' ? [undefined, reach] : [reach, undefined];
       this.#add(label, agent, [change, ...this.#useCell(), ...extents, ...noCause]);
-      for (const [index, { name }] of uses.entries()) {
+      for (const [index, use] of uses.entries()) {
         const extent = said?.[agent]?.[index];
         // Most hosts say nothing about a use.
         if (extent === undefined || extent === 'unstated') continue;
-        const answers =
-          side === 'new' ? ([undefined, extent] as const) : ([extent, undefined] as const);
-        this.#tally.add(agent, { use: name, said: answers, only: change });
-        this.#add(label, agent, [change, name, ...answers, ...noCause]);
+        const answers = side === 'new' ? [undefined, extent] : [extent, undefined];
+        this.#add(label, agent, [change, use.name, ...answers, ...noCause]);
+        changedUses[agent]?.add(use);
       }
-      return change;
     });
+    const effects = changedUses.map(() => (isOnBoth ? 'other' : change));
+    return { old, new: next, effects, uses: changedUses, undecided: new Set() };
   }
 
-  /**
-   * Adds the rows of a host that is on both sides.
-   *
-   * @param unclear gets the agents for which something may have changed, unnoticed
-   * @returns what the change does to each agent
-   */
-  #addChanges(
-    label: string,
-    host: string,
-    sides: BothSides,
-    unclear: Set<number>,
-  ): (Effect | undefined)[] {
+  /** Adds the rows of a scheme and port that is on both sides. */
+  #addChanges(label: string, host: string, sides: BothSides): ComparedPart {
     const undecided = new Set<number>();
     const effects: (Effect | undefined)[] = this.#sides.agents.map(() => undefined);
     for (const change of this.#diff.changes(sides.old, sides.new)) {
       if (!this.#addChanged(label, host, sides, change)) undecided.add(change.agent);
       else effects[change.agent] = effectOf(change.old, change.new, change.direction);
     }
-    for (const agent of undecided) unclear.add(agent);
+    const uses = effects.map(() => new Set<Use>());
     for (const change of this.#diff.useChanges(sides.old, sides.new)) {
       if (!this.#addUseChanged(label, host, sides, change)) undecided.add(change.agent);
+      else uses[change.agent]?.add(change.use);
     }
-    for (const agent of undecided) this.#tally.addUndecided(agent);
-    return effects;
+    return { old: sides.old, new: sides.new, effects, uses, undecided };
   }
 
   /** Adds a row; returns false if no path differs for sure. */
@@ -486,7 +464,6 @@ export class HostDiff {
     );
     if (example === undefined) return false;
     const kind = old === next ? 'rules' : 'extent';
-    this.#tally.add(agent, kind === 'rules' ? 'rules' : [old, next]);
     const cells = [example.path, causeOf(example.old), causeOf(example.new)];
     this.#add(label, agent, [kind, ...this.#useCell(), old, next, ...cells]);
     return true;
@@ -499,7 +476,6 @@ export class HostDiff {
       answerAbout(use, table, url, this.#nameOf(agent)),
     );
     if (example === undefined) return false;
-    this.#tally.add(agent, { use: use.name, said: [old, next] });
     const cells = [example.path, causeOf(example.old), causeOf(example.new)];
     this.#add(label, agent, ['use', use.name, old, next, ...cells]);
     return true;
@@ -531,6 +507,7 @@ export class HostDiff {
   }
 
   #add(label: string, agent: number, cells: readonly Cell[]): void {
+    this.differences++;
     this.#sink.add({ cells: [label, this.#nameOf(agent), ...cells] });
   }
 }
@@ -564,26 +541,29 @@ const URL_COLUMNS: readonly Column[] = [
 /**
  * Writes the URLs of a list whose verdicts differ, in the order of the list. A single robots.txt
  * judges every URL, whatever its host.
+ *
+ * @returns how many rows there are
  */
 async function diffUrls(
   path: string,
   sides: DiffSides<Table | Robots>,
   sink: Differences,
-  tally: DiffTally,
-  changes: UrlChanges | undefined,
-): Promise<void> {
+  tally: UrlTally,
+  isReported: boolean,
+): Promise<number> {
+  let differences = 0;
   for await (const url of urlsOf(path)) {
-    tally.compared++;
-    const seen: Parameters<UrlChanges['add']>[1][number][] = [];
+    const seen: Parameters<UrlTally['add']>[1][number][] = [];
     sides.agents.forEach(({ name }, agent) => {
       const [old, next] = [sides.old.verdict(url, name), sides.new.verdict(url, name)];
       const add = (one: Judgement | UseJudgement, other: typeof one, use: Cell): void => {
         const ofUse = sides.uses.length === 0 ? [] : [use];
         const answers = [wordOf(one), wordOf(other), causeOf(one), causeOf(other)];
+        differences++;
         sink.add({ cells: [url, name, ...ofUse, ...answers] });
       };
+      if (agent === 0) tally.compare(old.verdict, next.verdict);
       if (old.verdict !== next.verdict) {
-        tally.add(agent, [old.verdict, next.verdict]);
         add(old, next, undefined);
         const rules = { oldRule: causeOf(old), newRule: causeOf(next) };
         seen.push({ agent, old: old.verdict, next: next.verdict, ...rules });
@@ -594,13 +574,14 @@ async function diffUrls(
         const before = answerAbout(use, sides.old, url, name);
         const after = answerAbout(use, sides.new, url, name);
         if (before.answer === after.answer) continue;
-        tally.add(agent, { use: use.name, said: [before.answer, after.answer] });
+        tally.countUse(agent, use.name, before.answer, after.answer);
         add(before, after, use.name);
       }
     });
-    changes?.add(url, seen);
-    if (sink.isClosed && changes === undefined) return;
+    tally.add(url, seen);
+    if (sink.isClosed && !isReported) break;
   }
+  return differences;
 }
 
 /** In place of rows that nobody wants. */

@@ -31,6 +31,9 @@ import {
   type CaptureDates,
   DateRange,
   FileLines,
+  jointly,
+  type Largest,
+  largestOf,
   type ReportAbout,
   zeros,
 } from './figures.js';
@@ -70,7 +73,7 @@ export interface AgentFigures extends AgentInfo {
   /** Hosts whose robots.txt was read, by whose group decides; the agent's own comes first. */
   readonly by: Record<Decider, number>;
   /** Of the hosts with each extent, those that share the file which most of them share. */
-  readonly largest: Readonly<Record<Reach, { readonly of: string; readonly hosts: number } | null>>;
+  readonly largest: Readonly<Record<Reach, Largest | null>>;
 }
 
 /** The counts of what hosts say about a use to an agent, where it may fetch anything. */
@@ -238,7 +241,7 @@ export class AuditTally {
       found.map(({ of, hosts, authority, reaches }) => ({
         of,
         hosts,
-        allowed: Array.from(reaches, (digit) => REACHES[Number(digit)] as Reach),
+        allowed: Array.from(reaches, reachOf),
         lines: lines.of(authority),
       }));
     return {
@@ -248,7 +251,7 @@ export class AuditTally {
       files: files.length,
       agents: this.agents.map((figures, agent) => ({
         ...figures,
-        largest: largestOf(files, agent),
+        largest: largestOf(REACHES, files, ({ reaches }) => reachOf(reaches.charAt(agent))),
       })),
       ...(this.uses.length === 0 ? {} : { uses: this.uses }),
       access: this.#access,
@@ -274,7 +277,7 @@ function combined(parts: readonly HostPart[]): AgentFinding[] {
     const own = known.map(({ findings }) => findings[agent] as AgentFinding);
     const said = (own[0] ?? first?.findings[agent])?.said ?? [];
     return {
-      allowed: oneOf(own.map(({ allowed }) => allowed)) ?? (own.length === 0 ? 'unknown' : 'part'),
+      allowed: jointly(own.map(({ allowed }) => allowed)) ?? 'unknown',
       by: DECIDERS.find((decider) => own.some(({ by }) => by === decider)) ?? 'nobody',
       rootAllowed: own.some(({ rootAllowed }) => rootAllowed),
       said: said.map((_, use) => combinedUse(own.flatMap((each) => each.said[use] ?? []))),
@@ -284,31 +287,12 @@ function combined(parts: readonly HostPart[]): AgentFinding[] {
 
 function combinedUse(said: readonly UseSummary[]): UseSummary {
   const stated = said.filter(({ extent }) => extent !== undefined);
-  const extents = stated.map(({ extent }) => extent);
-  const extent = oneOf(extents) ?? (extents.length === 0 ? undefined : 'part');
+  const extent = jointly(stated.map((each) => each.extent));
   const found = new Set(stated.flatMap(({ signals }) => signals));
   return { extent, signals: SIGNALS.filter((signal) => found.has(signal)) };
 }
 
-/** The value that all are; `undefined` if they differ. */
-function oneOf<Value>(values: readonly Value[]): Value | undefined {
-  return values.every((value) => value === values[0]) ? values[0] : undefined;
-}
-
-/** The file that most hosts with each extent share. */
-function largestOf(files: readonly CountedFile[], agent: number): AgentFigures['largest'] {
-  const found: Record<Reach, CountedFile | null> = { none: null, part: null, all: null };
-  for (const file of files) {
-    const reach = REACHES[Number(file.reaches[agent])] as Reach;
-    if (file.hosts > (found[reach]?.hosts ?? 0)) found[reach] = file;
-  }
-  const figuresOf = (file: CountedFile | null) => file && { of: file.of, hosts: file.hosts };
-  return {
-    none: figuresOf(found.none),
-    part: figuresOf(found.part),
-    all: figuresOf(found.all),
-  };
-}
+const reachOf = (digit: string): Reach => REACHES[Number(digit)] as Reach;
 
 /** The pairs of agents to which a file allows a different extent. */
 function differenceIn({ reaches }: CountedFile): number {

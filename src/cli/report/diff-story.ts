@@ -103,6 +103,7 @@ export function diffStory(figures: DiffFigures): Story {
     headline: headlineOf(figures, ranked[0], less, more),
     lead: [
       scopeSentence(counts, `Old: ${figures.old}. New: ${figures.new}.${oneSided(agents)}`),
+      ...leftOut(figures),
       ...warningOf(ranked),
       WHAT_IT_IS,
     ],
@@ -127,25 +128,48 @@ export function diffStory(figures: DiffFigures): Story {
 }
 
 function headlineOf(
-  { compared, what, changed, agents }: DiffFigures,
+  { compared, what, changed, unknown = 0, invalid = 0, agents, uses = [] }: DiffFigures,
   most: AgentChanges | undefined,
   less: readonly SeenChange['effect'][],
   more: readonly SeenChange['effect'][],
 ): string {
+  const known = unknown + invalid > 0 ? ' whose robots.txt is known' : '';
+  const all = `${formatCount(compared, what)}${known}`;
+  if (compared === 0) return `There is no ${what}${known} to compare`;
   if (changed === 0) {
-    const verb = isUndecided(agents) ? 'No change was found at' : 'Nothing has changed at';
-    return `${verb} ${formatCount(compared, what)}`;
+    if (uses.length > 0) return `Only answers about uses have changed at ${all}`;
+    return `${isUndecided(agents) ? 'No change was found' : 'Nothing has changed'} at ${all}`;
   }
   const counts = most === undefined ? {} : countsOf(most);
   const [down, up] = [of(counts, less), of(counts, more)];
   if (most === undefined || down + up === 0) {
-    return `${formatNumber(changed)} of ${formatCount(compared, what)} have changed for ${agents.length === 1 ? nameOf(agents[0] ?? { agent: '' }) : `some of ${agents.length} crawlers`}`;
+    return `${formatNumber(changed)} of ${all} have changed for ${agents.length === 1 ? nameOf(agents[0] ?? { agent: '' }) : `some of ${agents.length} crawlers`}`;
   }
   const name = nameOf(most);
-  const all = `${formatNumber(down)} of ${formatCount(compared, what)}`;
   return what === 'host'
-    ? `${all} allow ${name} less than before, and ${formatNumber(up)} allow it more`
-    : `${all} are newly denied to ${name}, and ${formatNumber(up)} are newly allowed`;
+    ? `${formatNumber(down)} of ${all} allow ${name} less than before, and ${formatNumber(up)} allow it more`
+    : `${formatNumber(down)} of ${all} are newly denied to ${name}, and ${formatNumber(up)} are newly allowed`;
+}
+
+/** Says how many URLs the figures leave out. */
+function leftOut({ compared, unknown = 0, invalid = 0 }: DiffFigures): Html[] {
+  if (unknown + invalid === 0) return [];
+  const read = compared + unknown + invalid;
+  const parts = [
+    ...(unknown > 0
+      ? [`For ${percent(unknown, read)} (${formatNumber(unknown)}) neither side has a robots.txt.`]
+      : []),
+    ...(invalid > 0
+      ? [
+          `${percent(invalid, read)} (${formatNumber(invalid)}) are no URL that a crawler could fetch.`,
+        ]
+      : []),
+  ];
+  return [
+    paragraph(
+      `The list has ${formatCount(read, 'URL')}. ${parts.join(' ')} The figures leave these out.`,
+    ),
+  ];
 }
 
 /** A change that makes a greater share than this gets a sentence. */
@@ -329,27 +353,27 @@ function changesSection({ what, changes, agents, changed }: DiffFigures): [strin
   ];
 }
 
-function usesSection({ uses }: DiffFigures): [string, ...Html[]][] {
+function usesSection({ uses, what }: DiffFigures): [string, ...Html[]][] {
   if (uses === undefined) return [];
-  const said = (extent: string | null) => extent ?? 'nothing to fetch';
+  const said = (extent: string | null) => extent ?? 'no such host';
   const block =
     uses.length === 0
       ? paragraph('No answer about a use has changed.')
       : table(
-          'Changed answers where the crawler may fetch on both sides.',
+          `Number of ${what}s with another answer, where the crawler may fetch on both sides; and hosts with an answer that only one side has.`,
           [
             ['use', 'text'],
             ['crawler', 'text'],
             ['old', 'text'],
             ['new', 'text'],
-            ['number', 'number'],
+            [`${what}s`, 'number'],
           ],
-          uses.map(({ agent, use, old, new: next, rows }) => [
+          uses.map(({ agent, use, old, new: next, count }) => [
             use,
             nameOf({ agent }),
             said(old),
             said(next),
-            rows,
+            count,
           ]),
         );
   return [['What the content may be used for (experimental)', block]];

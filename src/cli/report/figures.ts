@@ -49,6 +49,38 @@ export function zeros<Word extends string>(words: readonly Word[]): Record<Word,
   return Object.fromEntries(words.map((word) => [word, 0])) as Record<Word, number>;
 }
 
+/**
+ * What a host says by all its robots.txt files: what all of them say, or `part`. `undefined` if it
+ * has none.
+ */
+export function jointly<Said>(said: readonly Said[]): Said | 'part' | undefined {
+  return said.every((each) => each === said[0]) ? said[0] : 'part';
+}
+
+/** How many hosts share something that is no other's, and one of them. */
+export interface Largest {
+  readonly of: string;
+  readonly hosts: number;
+}
+
+/** For each kind the thing that most hosts share. */
+export function largestOf<Kind extends string, Thing extends Largest>(
+  kinds: readonly Kind[],
+  things: readonly Thing[],
+  kindOf: (thing: Thing) => Kind | undefined,
+): Record<Kind, Largest | null> {
+  const found = new Map<Kind, Largest>();
+  for (const thing of things) {
+    const kind = kindOf(thing);
+    const { of, hosts } = thing;
+    if (kind !== undefined && hosts > (found.get(kind)?.hosts ?? 0)) found.set(kind, { of, hosts });
+  }
+  return Object.fromEntries(kinds.map((kind) => [kind, found.get(kind) ?? null])) as Record<
+    Kind,
+    Largest | null
+  >;
+}
+
 /** When the robots.txt files were captured. */
 export interface CaptureDates {
   /** ISO 8601; `null` if no date is known. */

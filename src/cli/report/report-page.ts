@@ -26,7 +26,7 @@ function storyOf(figures: ReportFigures): Story {
       return auditStory(figures);
     case 'robots-filter/history/1':
       return historyStory(figures);
-    case 'robots-filter/diff/1':
+    case 'robots-filter/diff/2':
       return diffStory(figures);
     case 'robots-filter/filter/2':
       return filterStory(figures);

@@ -58,9 +58,22 @@ test('a web page in place of a robots.txt is counted, listed and shown', async (
   expect([all, files, records?.['web-page'], shared]).toEqual([2, 2, 1, []]);
   const page = place.read('r.html');
   expect(page).toContain('1 host (50.0\u00a0%) sent a web page in place of a robots.txt.');
-  expect(page).toContain('For each of the 2 hosts a file was read here.');
+  expect(page).toContain('A robots.txt was read for each of the 2 hosts.');
   const { text } = await place.run(['records', DIRECTORY, '--kind', 'web-page', '-q']);
   expect(JSON.parse(text)).toMatchObject({ host: 'page.example', kind: 'web-page', parsed: null });
+});
+
+test('an audit of a list leaves hosts out of which nothing is known, and says how many', async () => {
+  const place = hosts();
+  place.write(`${DIRECTORY}/open.example`, '');
+  place.write('list', 'h.example\nopen.example\nnone.example\nother.example:81\n');
+  const words = ['audit', '-q', '--robots-dir', DIRECTORY, '-a', 'GPTBot', '--hosts', 'list'];
+  await place.run([...words, '--report', 'r.html']);
+  const page = place.read('r.html');
+  expect(page).toContain('2 hosts with a known answer, 2 distinct robots.txt files, 1 crawler.');
+  expect(page).toContain('<h1>50.0\u00a0% of hosts, and 50.0\u00a0% of distinct robots.txt files,');
+  expect(page).toContain('Nothing is known of 2 more hosts of the list (50.0\u00a0%). The figures');
+  expect(page).toContain('<th scope="row">Nothing is known of it here.</th>');
 });
 
 test('files count once in a table in shards, too, and rows come only if asked for', async () => {

@@ -107,7 +107,7 @@ test('the headline leaves out URLs without a known robots.txt, and the page says
     );
     expect(page).toContain('50.0\u00a0% of the hosts deny it all of their URLs in this list');
     expect(page).toContain('16 records, 2 hosts with a known robots.txt');
-    expect(page).toContain('For 43.8\u00a0% of the records (7) no robots.txt was asked for');
+    expect(page).toContain('For 43.8\u00a0% of the records (7) no robots.txt is known');
     expect(page).toContain(`${denied}\u00a0% of all records are denied to GPTBot.`);
     expect(page).toContain(
       '43.8\u00a0% of all records (7) are URLs of a.example, which denies GPTBot 14.3\u00a0% of them.',

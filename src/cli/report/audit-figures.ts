@@ -182,7 +182,7 @@ export class AuditTally {
     this.#hosts++;
     const access = ACCESS.find((each) => parts.some((part) => part.access === each)) ?? 'unknown';
     this.#access[access]++;
-    for (const { date } of parts) this.#dates.add(date);
+    for (const { date, authority } of parts) if (authority) this.#dates.add(date);
     const kinds = new Set(parts.flatMap((part) => [...part.kinds]));
     for (const kind of RECORD_FIGURES) if (kinds.has(kind)) this.#records[kind]++;
     this.#addFiles(host, parts);

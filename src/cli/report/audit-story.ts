@@ -51,7 +51,10 @@ const REACHES: readonly Reach[] = ['none', 'part', 'all'];
 /** A file that makes a greater share than this gets a sentence. */
 const MUCH = 0.02;
 
-export function auditStory(figures: AuditFigures): Story {
+export function auditStory(given: AuditFigures): Story {
+  const { unknown } = given.access;
+  // Shares are of known hosts: a list may name hosts of which the table knows nothing.
+  const figures = { ...given, hosts: given.hosts - unknown };
   const { hosts, files, agents, captured } = figures;
   const ranked = agents.toSorted(
     (a, b) =>
@@ -66,7 +69,7 @@ export function auditStory(figures: AuditFigures): Story {
   const [first] = ranked.filter(({ agent }) => agent !== '*');
   const main = first ?? (ranked[0] as AgentFigures);
   const counts = [
-    formatCount(hosts, 'host'),
+    `${formatCount(hosts, 'host')}${unknown > 0 ? ' with a known answer' : ''}`,
     formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
     formatCount(agents.length, 'crawler'),
   ];
@@ -74,7 +77,12 @@ export function auditStory(figures: AuditFigures): Story {
   return {
     kind: 'Audit of robots.txt files',
     headline: headlineOf(figures, main, groups),
-    lead: [scopeSentence(counts, datesSentence(captured)), ...warningOf(figures, main), WHAT_IT_IS],
+    lead: [
+      scopeSentence(counts, datesSentence(captured)),
+      ...unknownOf(given),
+      ...warningOf(figures, main),
+      WHAT_IT_IS,
+    ],
     sections: [
       [
         'What hosts forbid the crawlers',
@@ -100,7 +108,7 @@ export function auditStory(figures: AuditFigures): Story {
       ...aloneSection(figures, ranked),
       ...apartSection(figures),
       ...sharedSection(figures),
-      ['What was looked at', ...accessBlocks(figures), recordsBlock(figures.records, hosts)],
+      ['What was looked at', ...accessBlocks(given), recordsBlock(figures.records, hosts)],
       ...agentsSection(agents, groups.apart),
     ],
     foot: [
@@ -129,6 +137,16 @@ function headlineOf(
   if (main.hosts.none === 0 || main.files.none === 0)
     return `${share} of hosts forbid ${name} everything`;
   return `${share} of hosts, and ${percent(main.files.none, files)} of distinct robots.txt files, forbid ${name} everything`;
+}
+
+/** Says how many hosts the figures leave out. */
+function unknownOf({ access: { unknown }, hosts }: AuditFigures): Html[] {
+  if (unknown === 0) return [];
+  return [
+    paragraph(
+      `Nothing is known of ${formatCount(unknown, 'more host')} of the list (${percent(unknown, hosts)}). The figures leave them out.`,
+    ),
+  ];
 }
 
 /** Says so first if one file makes much of the headline's share. */
@@ -185,10 +203,9 @@ function largestSentences({ agents, shared }: AuditFigures): string[] {
 const MOST_SENTENCES = 6;
 
 function legendOf({ access }: AuditFigures): (readonly [Colour, string])[] {
-  const { unavailable, unreachable, unknown } = access;
   return [
     ...REACHES.map((reach) => [reach, FORBIDS[reach]] as const),
-    ...(unavailable + unreachable + unknown > 0
+    ...(access.unavailable + access.unreachable > 0
       ? [['void', 'no robots.txt was read'] as const]
       : []),
   ];
@@ -241,7 +258,7 @@ function chartRows(figures: AuditFigures, groups: Gathered<AgentFigures>): Chart
 /** All that hosts, and files, forbid the agent of the headline. */
 function overview({ hosts, files }: AuditFigures, main: AgentFigures): ChartRow[] {
   const { hosts: own, files: ownFiles } = main;
-  const unread = own.unavailable + own.unreachable + own.unknown;
+  const unread = own.unavailable + own.unreachable;
   const rowOf = (
     what: string,
     counts: Readonly<Record<Reach, number>>,
@@ -406,9 +423,12 @@ function sharedSection(figures: AuditFigures): Section[] {
 
 const ACCESS_WORDS = [
   ['successful', 'A robots.txt was read.'],
-  ['unavailable', 'There is none (status 4xx): everything is allowed.'],
-  ['unreachable', 'The server failed (5xx, or no answer): nothing is allowed until it answers.'],
-  ['unknown', 'It was not asked for.'],
+  ['unavailable', 'There is none (such as status 404): everything is allowed.'],
+  [
+    'unreachable',
+    'The server failed (such as status 503, or no answer): nothing is allowed until it answers.',
+  ],
+  ['unknown', 'Nothing is known of it here.'],
 ] as const;
 
 function accessBlocks({ access, hosts, records }: AuditFigures): Html[] {
@@ -416,7 +436,7 @@ function accessBlocks({ access, hosts, records }: AuditFigures): Html[] {
   if (access.successful === hosts) {
     return [
       paragraph(
-        `For each of the ${formatCount(hosts, 'host')} a file was read here. How many others were asked and had none is not known.`,
+        `A robots.txt was read for each of the ${formatCount(hosts, 'host')}. Whether other hosts were asked and had none is not known: many sources, such as a directory of files, do not say.`,
       ),
       ...pagesSentence(pages, hosts),
     ];

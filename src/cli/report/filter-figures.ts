@@ -43,7 +43,7 @@ export interface OutcomeFigures {
 /**
  * What verdicts rest on. Of allowed URLs: a rule allows them; a robots.txt was read, and no rule
  * objects; there is no robots.txt. Of denied ones: a rule; a server that failed; a robots.txt that
- * takes too long. Of others: no robots.txt was asked for; the record has no URL.
+ * takes too long. Of others: no robots.txt is known; the record has no URL.
  */
 export const GROUNDS = [
   'allowedByRule',
@@ -104,7 +104,7 @@ export interface FilterFigures extends ReportAbout {
   readonly records: number;
   /** Hosts of the table; and those with a robots.txt for some URL, which all figures count. */
   readonly hosts: { readonly table: number; readonly seen: number };
-  /** Distinct robots.txt files of these hosts; those of a host count together. */
+  /** Distinct robots.txt files that were read of these hosts; those of a host count together. */
   readonly files: number;
   readonly agents: readonly AgentShares[];
   /** Answers about uses, counted by URL; absent if no use was asked about. */
@@ -207,62 +207,48 @@ export function filterFigures(run: ReportedRun): FilterFigures {
 class SeenFiles {
   readonly #counts: HostCounts;
   readonly #view: TableView;
-  /** For each host with URLs the number of its file. */
-  readonly #files: Uint32Array;
-  readonly count: number;
+  /** For each distinct file, or files of a host, the slots of the hosts that have it. */
+  readonly #slots: readonly (readonly number[])[];
 
   constructor(counts: HostCounts, view: TableView) {
     this.#counts = counts;
     this.#view = view;
     const distinct = new DistinctRobots(view);
-    const numbers = new Map<string, number>();
-    this.#files = Uint32Array.from(counts.slots, (slot) => {
+    const files = new Map<string, number[]>();
+    for (const slot of counts.slots) {
       const { authorities } = view.hostAt(view.placeOfSlot(slot));
+      if (!authorities.some(({ accessResult }) => accessResult === 'successful')) continue;
       const own = authorities.map((each) => distinct.numberOf(each) ?? each.accessResult);
       const key = [...new Set(own)].sort().join();
-      const number = numbers.get(key) ?? numbers.size;
-      numbers.set(key, number);
-      return number;
-    });
-    this.count = numbers.size;
+      const slots = files.get(key);
+      if (slots === undefined) files.set(key, [slot]);
+      else slots.push(slot);
+    }
+    this.#slots = [...files.values()];
+  }
+
+  get count(): number {
+    return this.#slots.length;
   }
 
   /** The counts for one agent. */
   figures(agent: number): Pick<AgentShares, 'files' | 'largest'> {
-    const allowed = new Float64Array(this.count);
-    const denied = new Float64Array(this.count);
-    const hosts = new Uint32Array(this.count);
-    let largest = -1;
-    this.#files.forEach((file, index) => {
-      const slot = this.#counts.slots[index] as number;
-      const own = this.#counts.denied(slot, agent);
-      (allowed[file] as number) += this.#counts.allowed(slot, agent);
-      (denied[file] as number) += own;
-      if (own > 0) (hosts[file] as number)++;
-    });
     const files = { all: 0, part: 0, none: 0 };
-    denied.forEach((urls, file) => {
-      files[urls === 0 ? 'all' : allowed[file] === 0 ? 'none' : 'part']++;
-      if (urls > (denied[largest] ?? 0)) largest = file;
-    });
-    if (largest < 0) return { files, largest: null };
-    const of = this.#firstHost(largest, agent);
-    return { files, largest: { of, hosts: hosts[largest] ?? 0, urls: denied[largest] ?? 0 } };
-  }
-
-  /** The host of a file with most URLs that an agent may not fetch. */
-  #firstHost(file: number, agent: number): string {
-    let most = -1;
-    let found = 0;
-    this.#files.forEach((each, index) => {
-      if (each !== file) return;
-      const slot = this.#counts.slots[index] as number;
-      const urls = this.#counts.denied(slot, agent);
-      if (urls <= most) return;
-      most = urls;
-      found = slot;
-    });
-    return this.#view.nameAt(this.#view.placeOfSlot(found));
+    let largest: AgentShares['largest'] = null;
+    for (const slots of this.#slots) {
+      let [allowed, urls, hosts, most, first] = [0, 0, 0, 0, 0];
+      for (const slot of slots) {
+        const denied = this.#counts.denied(slot, agent);
+        allowed += this.#counts.allowed(slot, agent);
+        urls += denied;
+        if (denied > 0) hosts++;
+        if (denied > most) [most, first] = [denied, slot];
+      }
+      files[urls === 0 ? 'all' : allowed === 0 ? 'none' : 'part']++;
+      if (urls <= (largest?.urls ?? 0)) continue;
+      largest = { of: this.#view.nameAt(this.#view.placeOfSlot(first)), hosts, urls };
+    }
+    return { files, largest };
   }
 }
 

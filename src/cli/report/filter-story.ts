@@ -143,7 +143,7 @@ function unknownOf({ records }: FilterFigures, main: Agent): Html[] {
   if (unasked === 0) return [];
   return [
     paragraph(
-      `For ${percent(unasked, records)} of the records (${formatNumber(unasked)}) no robots.txt was asked for, or none for the time. The headline leaves them out. The shares of records below count them: ${percent(main.urls.deny, records)} of all records are denied to ${nameOf(main)}.`,
+      `For ${percent(unasked, records)} of the records (${formatNumber(unasked)}) no robots.txt is known, or none for the time. The headline leaves them out. The shares of records below count them: ${percent(main.urls.deny, records)} of all records are denied to ${nameOf(main)}.`,
     ),
   ];
 }
@@ -183,7 +183,7 @@ function warningOf({ records }: FilterFigures, main: Agent): Html[] {
 const URL_PARTS = [
   ['deny', 'none', 'denied'],
   ['allow', 'all', 'allowed'],
-  ['unknown', 'void', 'unknown: no robots.txt was asked for'],
+  ['unknown', 'void', 'unknown: no robots.txt is known'],
   ['invalid', 'part', 'invalid: no URL'],
 ] as const;
 
@@ -261,11 +261,11 @@ function extentTable({ agents }: FilterFigures): Html[] {
 const GROUND_WORDS: Readonly<Record<Ground, string>> = {
   allowedByRule: 'allowed: a rule allows it',
   unopposed: 'allowed: a robots.txt was read, and no rule objects',
-  noRobotsTxt: 'allowed: there is no robots.txt (status 4xx)',
+  noRobotsTxt: 'allowed: there is no robots.txt (such as status 404)',
   deniedByRule: 'denied: a rule forbids it',
-  serverFailed: 'denied: the server failed (5xx, or no answer)',
+  serverFailed: 'denied: the server failed (such as status 503, or no answer)',
   overBudget: 'denied: its robots.txt takes too long to follow',
-  neverAsked: 'no robots.txt was asked for, or none for the time',
+  neverAsked: 'no robots.txt is known, or none for the time',
   noUrl: 'no URL that a crawler could fetch',
 };
 
@@ -417,7 +417,7 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
     ...longTable(
       'URLs that each rule denied.',
       [
-        ['host', 'text'],
+        ['robots.txt of', 'text'],
         [isOne ? 'denied' : 'URLs × crawlers', 'number'],
         ['rule', 'text'],
         ['line', 'number'],

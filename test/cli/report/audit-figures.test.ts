@@ -151,7 +151,7 @@ function expectedAudit(all: readonly Expected[]) {
         first: iso(Math.min(...dates)),
         last: iso(Math.max(...dates)),
         dated: dates.length,
-        undated: all.length - dates.length,
+        undated: all.filter(({ file }) => file !== undefined).length - dates.length,
       },
       records: countsBy([...RECORD_KINDS, 'web-page'], (kind) =>
         hostsWhere((parts) => parts.some(({ file }) => keysOf(file?.robots ?? '').has(kind))),
@@ -267,7 +267,7 @@ test('every figure of an audit is what explained records and the files add up to
     expected.agents.map(({ agent, hosts, files: ofFiles, by }) => [
       agent,
       ...REACHES.flatMap((reach) => [
-        cell(hosts[reach] ?? 0, expected.hosts),
+        cell(hosts[reach] ?? 0, expected.hosts - (expected.access.unknown ?? 0)),
         cell(ofFiles[reach] ?? 0, expected.files),
       ]),
       String(by.own),

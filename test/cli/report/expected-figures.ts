@@ -67,7 +67,7 @@ export function expectedFigures(records: readonly Explained[], files: readonly G
   return {
     records: records.length,
     hosts: { table: new Set(files.map(({ host }) => host)).size, seen: hosts.size },
-    files: new Set([...hosts.keys()].map((host) => filesOf(host, files))).size,
+    files: new Set([...hosts.keys()].flatMap((host) => filesOf(host, files))).size,
     agents: AGENTS.map((agent) => agentFigures(agent, records, hosts, files)),
     access: countsBy(['unavailable', 'unreachable'], (reason) =>
       hostsWhere((own) => own.some(({ reasons }) => reasons.Other === reason)),
@@ -93,13 +93,14 @@ export function expectedFigures(records: readonly Explained[], files: readonly G
   };
 }
 
-/** The distinct robots.txt files of a host. */
-function filesOf(host: string, files: readonly GeneratedFile[]): string {
+/** The distinct robots.txt files of a host as one text; none if no file was read. */
+function filesOf(host: string, files: readonly GeneratedFile[]): string[] {
   const own = files.filter((file) => file.host === host);
+  if (own.every(({ robots }) => robots === undefined)) return [];
   const contents = own.map(({ robots, status }) =>
     robots === undefined ? String(status) : contentOf(robots),
   );
-  return [...new Set(contents)].sort().join(' ');
+  return [[...new Set(contents)].sort().join(' ')];
 }
 
 function captured(files: readonly GeneratedFile[]) {
@@ -129,7 +130,8 @@ function agentFigures(
     return own.some(isAllowed) ? 'part' : 'none';
   };
   const extents = Array.from(hosts.values(), extentOf);
-  const byFile = grouped([...hosts], ([host]) => filesOf(host, files));
+  const read = [...hosts].filter(([host]) => filesOf(host, files).length > 0);
+  const byFile = grouped(read, ([host]) => filesOf(host, files).join());
   const ofFiles = Array.from(byFile.values(), (own) => extentOf(own.flatMap(([, each]) => each)));
   const denied = Array.from(byFile.values(), (own) => {
     const counts = own.map(([, each]) => each.filter((record) => !isAllowed(record)).length);

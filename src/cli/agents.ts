@@ -163,7 +163,7 @@ export async function knownAgentsOf(
 
 /** Describes agents for a report, by the lists of known agents. */
 export async function describeAgents(
-  agents: readonly Agent[],
+  agents: readonly Pick<Agent, 'name'>[],
   options: NamedAgentOptions,
 ): Promise<AgentInfo[]> {
   const known = await knownAgentsOf(options);

@@ -581,8 +581,14 @@ export const RULES_NOTES = CACHE_LINE;
 export const RULE_VERSION = 0;
 export const RULE_LINE = RULE_VERSION + WORD;
 /**
+ * With QUERY_NAMES_AGENT and QUERY_COUNTS, URLs of hosts are counted as well: such an entry has
+ * this line, which no rule has, and in place of the version the address of the host's counters.
+ */
+export const HOST_COUNTS_LINE = 0;
+/**
  * u64: URLs that the rule decided, RULE_COUNT_BITS bits. Above them `agent << 1 | allow`: the
- * agent's index in the query, and whether the rule is an allow rule.
+ * agent's index in the query, with QUERY_NAMES_AGENT that of its name in the register; and whether
+ * the rule is an allow rule, or the URLs of the host are allowed.
  */
 export const RULE_COUNT = RULE_LINE + WORD;
 export const RULE_COUNT_BITS = 48;

@@ -5,9 +5,13 @@
 
 import type { Kernel } from './kernel.js';
 import {
+  HOST_COUNTS_LINE,
   QUERY_FIRST_USE,
+  QUERY_FLAGS,
+  QUERY_NAMES_AGENT,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
+  REGISTER_MOST_NAMES,
   RULE_BYTES,
   RULE_COUNT,
   RULE_COUNT_BITS,
@@ -80,9 +84,14 @@ export class RuleCounters {
     return Number(this.#head.getBigUint64(RULES_MISSED, true));
   }
 
-  /** Number of agents. */
+  /** Number of agents; the most that there may be if records name them. */
   get agents(): number {
-    return this.#query.getUint32(QUERY_FIRST_USE, true);
+    return this.isNamed ? REGISTER_MOST_NAMES : this.#query.getUint32(QUERY_FIRST_USE, true);
+  }
+
+  /** Whether records name their agents, which are numbered by the register of the worker block. */
+  get isNamed(): boolean {
+    return (this.#query.getUint32(QUERY_FLAGS, true) & QUERY_NAMES_AGENT) !== 0;
   }
 
   /**
@@ -115,6 +124,11 @@ export class RuleCounters {
     return this.#words[index * ENTRY_WORDS + VERSION_WORD] as number;
   }
 
+  /** Whether it counts the URLs of a host: the version is the address of the host's counters. */
+  isOfHost(index: number): boolean {
+    return this.line(index) === HOST_COUNTS_LINE;
+  }
+
   /** The rule's line. */
   line(index: number): number {
     return this.#words[index * ENTRY_WORDS + LINE_WORD] as number;
@@ -124,7 +138,7 @@ export class RuleCounters {
     return agentOf(this.#words, index * ENTRY_WORDS) >>> 1;
   }
 
-  /** Whether the rule is an allow rule. */
+  /** Whether the rule is an allow rule, or the URLs of the host are allowed. */
   allows(index: number): boolean {
     return (agentOf(this.#words, index * ENTRY_WORDS) & 1) !== 0;
   }

@@ -69,7 +69,7 @@ export function sumTally(counted: readonly CountedBlocks[], agents: number): Tal
 }
 
 /** How many records were judged for an agent that they name. */
-interface NamedAgent {
+export interface NamedAgent {
   readonly name: string;
   /** The number of each verdict, in the order of VERDICTS. */
   readonly verdicts: readonly number[];
@@ -86,17 +86,10 @@ export interface NamedAgents {
 /** Adds up what was counted for the agents that records name. */
 export function sumNamedAgents(counted: readonly CountedBlocks[]): NamedAgents {
   const sums = new Map<string, number[]>();
-  for (const { memory, query, workerBlocks } of counted) {
-    const bytes = Buffer.from(memory.buffer);
-    const offset = bytes.readUInt32LE(query + QUERY_REGISTER);
-    if (offset === 0) continue;
-    for (const block of workerBlocks) {
-      const register = block + offset;
-      const used = bytes.readUInt32LE(register + REGISTER_NAMES_USED);
-      for (let index = 0; index < used; index++) {
-        const at = register + REGISTER_NAMES + index * NAME_BYTES;
-        const text = at + NAME_TEXT;
-        const name = bytes.toString('latin1', text, text + bytes.readUInt32LE(at + NAME_LENGTH));
+  for (const blocks of counted) {
+    const bytes = Buffer.from(blocks.memory.buffer);
+    for (const block of blocks.workerBlocks) {
+      for (const { name, at } of namesIn(blocks, block)) {
         const sum = sums.get(name) ?? VERDICTS.map(() => 0);
         sums.set(
           name,
@@ -112,6 +105,23 @@ export function sumNamedAgents(counted: readonly CountedBlocks[]): NamedAgents {
   const isUsed = agents.filter((agent) => records(agent) > 0);
   isUsed.sort((a, b) => records(b) - records(a) || (a.name < b.name ? -1 : 1));
   return { agents: isUsed, others };
+}
+
+/** The names in the register of a worker block, by their numbers there, and their addresses. */
+function namesIn({ memory, query }: CountedBlocks, block: number): { name: string; at: number }[] {
+  const bytes = Buffer.from(memory.buffer);
+  const offset = bytes.readUInt32LE(query + QUERY_REGISTER);
+  if (offset === 0) return [];
+  const register = block + offset;
+  const used = bytes.readUInt32LE(register + REGISTER_NAMES_USED);
+  return Array.from({ length: used }, (_, index) => {
+    const at = register + REGISTER_NAMES + index * NAME_BYTES;
+    const text = at + NAME_TEXT;
+    return {
+      name: bytes.toString('latin1', text, text + bytes.readUInt32LE(at + NAME_LENGTH)),
+      at,
+    };
+  });
 }
 
 /** The name of NAME_OTHERS: no agent has it. */
@@ -314,31 +324,42 @@ interface RuleBank {
 }
 
 /**
+ * Agents that records name, by the indices that they get in counts. All others have one index, the
+ * number of these.
+ */
+export type NamedIndices = ReadonlyMap<string, number>;
+
+/**
  * Adds up the rules that the kernel counted.
  *
  * @param wanted the rules that must be among them; all if undefined
+ * @param names if records name their agents, those that are counted apart
  */
-export function sumRules(banks: readonly RuleBank[], wanted?: WantedRules): RuleCounts {
+export function sumRules(
+  banks: readonly RuleBank[],
+  wanted?: WantedRules,
+  names: NamedIndices = new Map(),
+): RuleCounts {
   const counted = banks.map(({ blocks, offsetOf }): CountersOfBank => {
-    return { counters: blocks.flatMap(countersOf), offsetOf };
+    return { counters: blocks.flatMap((each) => countersOf(each, names)), offsetOf };
   });
   const places = wanted === undefined ? undefined : wantedPlaces(counted, wanted);
   const rules: RuleCount[] = [];
   let missed = 0;
   for (const [bank, { counters: ofBank, offsetOf }] of counted.entries()) {
     const ofWanted = places?.[bank];
-    for (const counters of ofBank) {
-      missed += counters.missed;
+    for (const { counters, indexOf, agentsOfIndex } of ofBank) {
+      missed += counters.missed * agentsOfIndex;
       const next = (from: number): number =>
         ofWanted === undefined ? counters.next(from) : counters.nextMarked(from, ofWanted.marks);
       for (let at = next(0); at >= 0; at = next(at + 1)) {
         const address = counters.version(at);
         const line = counters.line(at);
-        if (ofWanted?.has(address, line) === false) continue;
+        if (ofWanted?.has(address, line) === false || counters.isOfHost(at)) continue;
         rules.push({
           version: offsetOf(address),
           line,
-          agent: counters.agent(at),
+          agent: indexOf(counters.agent(at)),
           allow: counters.allows(at),
           count: counters.count(at),
         });
@@ -348,10 +369,80 @@ export function sumRules(banks: readonly RuleBank[], wanted?: WantedRules): Rule
   return { rules: merged(rules.sort(byPlace)), missed };
 }
 
+/** The counters of rules of a worker block, and the indices of their agents. */
+interface BlockCounters {
+  readonly counters: RuleCounters;
+  /** The index of an agent in counts. */
+  indexOf(agent: number): number;
+  /** How many agents may have one index. */
+  readonly agentsOfIndex: number;
+}
+
 /** The counters of worker blocks; none if they do not count rules. */
-function countersOf({ memory: { buffer }, query, workerBlocks }: CountedBlocks): RuleCounters[] {
+function countersOf(blocks: CountedBlocks, names: NamedIndices): BlockCounters[] {
+  const { memory, query, workerBlocks } = blocks;
+  const { buffer } = memory;
   if (new DataView(buffer).getUint32(query + QUERY_RULES, true) === 0) return [];
-  return workerBlocks.map((block) => new RuleCounters(buffer, query, block));
+  return workerBlocks.map((block) => {
+    const counters = new RuleCounters(buffer, query, block);
+    if (!counters.isNamed) return { counters, indexOf: (agent) => agent, agentsOfIndex: 1 };
+    const others = names.size;
+    const indices = namesIn(blocks, block).map(({ name }) => names.get(name) ?? others);
+    return {
+      counters,
+      indexOf: (agent) => indices[agent] ?? others,
+      agentsOfIndex: indices.length,
+    };
+  });
+}
+
+/** Hosts by what an agent may fetch of its URLs there: all of them, a part or none. */
+export type Extents = Readonly<Record<'all' | 'part' | 'none', number>>;
+
+/**
+ * The hosts of the URLs that records have which name their agents, for each index of `names`, and
+ * last for all other agents together. Undefined if there were too many to count each one.
+ *
+ * @param slots number of slots of the table
+ */
+export function sumNamedHosts(
+  blocks: readonly SlotBlocks[],
+  slots: number,
+  names: NamedIndices,
+): Extents[] | undefined {
+  const all = blocks.flatMap((each) =>
+    countersOf(each, names).map((counters, index) => {
+      const worker = each.workerBlocks[index] as number;
+      const counts = new DataView(each.memory.buffer).getUint32(each.query + QUERY_COUNTS, true);
+      return { ...counters, firstSlot: each.firstSlot, start: worker + counts };
+    }),
+  );
+  if (all.some(({ counters }) => counters.missed > 0)) return undefined;
+  const pairs = new Float64Array(all.reduce((sum, { counters }) => sum + counters.used, 0));
+  let count = 0;
+  for (const { counters, indexOf, firstSlot, start } of all) {
+    for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+      if (!counters.isOfHost(at)) continue;
+      const slot = firstSlot + (counters.version(at) - start) / HOST_COUNTS_BYTES;
+      const pair = indexOf(counters.agent(at)) * slots + slot;
+      pairs[count++] = 2 * pair + (counters.allows(at) ? 1 : 0);
+    }
+  }
+  // Sorted, the counts of a host for an agent are neighbours, whichever threads have counted.
+  const sorted = pairs.subarray(0, count).sort();
+  const extents = Array.from({ length: names.size + 1 }, () => ({ all: 0, part: 0, none: 0 }));
+  for (let at = 0; at < count; ) {
+    const pair = Math.floor((sorted[at] as number) / 2);
+    const isDenied = sorted[at] === 2 * pair;
+    let end = at;
+    while (end < count && (sorted[end] as number) <= 2 * pair + 1) end++;
+    const isAllowed = sorted[end - 1] === 2 * pair + 1;
+    const extent = isDenied ? (isAllowed ? 'part' : 'none') : 'all';
+    const own = extents[Math.floor(pair / slots)];
+    if (own !== undefined) own[extent]++;
+    at = end;
+  }
+  return extents;
 }
 
 /** By agent, then by the place of the rule. */
@@ -372,7 +463,7 @@ function merged(sorted: readonly RuleCount[]): RuleCount[] {
 
 /** The counters of all worker blocks in a memory. */
 interface CountersOfBank {
-  readonly counters: readonly RuleCounters[];
+  readonly counters: readonly BlockCounters[];
   /** The offset, as the table's view has it, of an address in their memory. */
   offsetOf(address: number): number;
 }
@@ -412,20 +503,22 @@ class RulePlaces {
  * add up to less than the last of these is not wanted.
  */
 function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRules): RulePlaces[] {
-  const { by, denying } = wanted;
-  const all = banks.flatMap(({ counters }) => counters);
+  const { denying } = wanted;
+  const all = banks.flatMap(({ counters }) => counters.map((each) => each.counters));
   const agents = all[0]?.agents ?? 0;
+  // Agents that records name are together one agent, except for those that are counted apart.
+  const by = all[0]?.isNamed === true ? 'sum' : wanted.by;
   /** For each agent, or for all, a number that the count of a wanted rule reaches. */
   const least = new Float64Array(by === 'agent' ? agents : 1);
-  for (const counters of all) raise(least, counters, wanted);
+  for (const counters of all) raise(least, counters, { ...wanted, by });
   const countersOfRule = all.length * (by === 'agent' ? 1 : agents);
   const reached = least.map((count) => count / countersOfRule);
   const lowest = Math.min(...reached);
   return banks.map(({ counters: ofBank }) => {
     const places = new RulePlaces();
-    for (const counters of ofBank) {
+    for (const { counters } of ofBank) {
       for (let at = counters.next(0, lowest); at >= 0; at = counters.next(at + 1, lowest)) {
-        if (denying && counters.allows(at)) continue;
+        if ((denying && counters.allows(at)) || counters.isOfHost(at)) continue;
         const group = by === 'agent' ? counters.agent(at) : 0;
         if (counters.count(at) < (reached[group] as number)) continue;
         places.add(counters.version(at), counters.line(at));
@@ -439,7 +532,8 @@ function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRules): Ru
 function raise(least: Float64Array, counters: RuleCounters, wanted: WantedRules): void {
   const { top, by, denying } = wanted;
   const rank = by === 'agent' ? top : top * counters.agents;
-  const isWanted = (at: number): boolean => !denying || !counters.allows(at);
+  const isWanted = (at: number): boolean =>
+    !(denying && counters.allows(at)) && !counters.isOfHost(at);
   const groupOf = (at: number): number => (by === 'agent' ? counters.agent(at) : 0);
   const sizes = new Uint32Array(least.length);
   for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {

@@ -45,11 +45,14 @@ import type { Executor } from '../workers/messages.js';
 import { type BadRecord, RECORD_UNITS, type RecordUnit } from './bad-record.js';
 import {
   type CountedBlocks,
+  type Extents,
   HostCounts,
   type NamedAgents,
+  type NamedIndices,
   type RuleCounts,
   SeenHosts,
   sumNamedAgents,
+  sumNamedHosts,
   sumRules,
   type Tally,
   type WantedRules,
@@ -299,23 +302,35 @@ export class Filter {
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const blocks = this.#table.banks.flatMap(({ firstSlot, slots }, index) =>
+    return new HostCounts(this.#slotBlocks(), this.#table.slots, outcomesOf(this.#settings));
+  }
+
+  /**
+   * The hosts of the URLs of agents that records name: see `sumNamedHosts`. None unless
+   * `countByHost` and `countByRule` are set.
+   */
+  namedHosts(names: NamedIndices): Extents[] | undefined {
+    return sumNamedHosts(this.#slotBlocks(), this.#table.slots, names);
+  }
+
+  #slotBlocks() {
+    return this.#table.banks.flatMap(({ firstSlot, slots }, index) =>
       this.#countedIn(index).map((each) => ({ ...each, firstSlot, slots })),
     );
-    return new HostCounts(blocks, this.#table.slots, outcomesOf(this.#settings));
   }
 
   /**
    * The rules that decided about URLs; none unless `countByRule` is set.
    *
    * @param wanted the rules that must be among them; all if undefined
+   * @param names with `agentField`, the agents that are counted apart: see `sumRules`
    */
-  ruleCounts(wanted?: WantedRules): RuleCounts {
+  ruleCounts(wanted?: WantedRules, names?: NamedIndices): RuleCounts {
     const banks = this.#table.banks.map((bank, index) => ({
       blocks: this.#countedIn(index),
       offsetOf: (address: number): number => offsetInTable(bank, address),
     }));
-    return sumRules(banks, wanted);
+    return sumRules(banks, wanted, names);
   }
 
   /** The records of each agent that records name; none unless there is an `agentField`. */
@@ -489,8 +504,11 @@ function placeDivider({ arena }: TableMemory, asked: QuerySettings): PlacedQuery
 function usualRuleEntries(
   slots: number,
   { rules, robots, authorities }: TableHeader,
-  { agents, timeField, ever = false }: Pick<FilterSettings, 'agents' | 'timeField' | 'ever'>,
+  asked: Pick<FilterSettings, 'agents' | 'timeField' | 'agentField' | 'ever'>,
 ): number {
+  const { agents, timeField, agentField, ever = false } = asked;
+  // How many agents records name is not known.
+  if (agentField !== undefined) return 2 ** 21;
   const ofAuthorities = (authorities * rules) / Math.max(robots, 1);
   const versions = timeField !== undefined || ever ? USUAL_VERSIONS : 1;
   const ofAgent = versions * Math.max(RULES_PER_SLOT * slots, (ofAuthorities * 4) / 3 + 1);

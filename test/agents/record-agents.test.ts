@@ -43,6 +43,49 @@ interface Named {
   readonly judged_as: string | null;
 }
 
+interface Explained extends Named {
+  readonly verdict: keyof typeof NONE;
+  readonly reason: string;
+  readonly rule?: { readonly line: number; readonly source: string } | null;
+}
+
+const NONE = { allow: 0, deny: 0, unknown: 0, invalid: 0 };
+
+interface Counts {
+  readonly urls: typeof NONE;
+  readonly hosts: Map<string, Set<string>>;
+}
+
+interface Report {
+  readonly agents: readonly { readonly urls: typeof NONE }[];
+  readonly named: {
+    readonly agents: readonly {
+      readonly agent: string;
+      readonly urls: typeof NONE;
+      readonly hosts: object;
+    }[];
+    readonly others: object | null;
+  };
+  readonly denying: {
+    readonly missed: number;
+    readonly rules: readonly {
+      readonly host: string;
+      readonly line: number;
+      readonly source: string;
+      readonly deniedToNamed: readonly { readonly agent: string; readonly urls: number }[];
+    }[];
+  };
+}
+
+/** Hosts by what is allowed of their URLs. */
+function extents(hosts: ReadonlyMap<string, ReadonlySet<string>>): object {
+  const counts = { all: 0, part: 0, none: 0 };
+  for (const verdicts of hosts.values()) {
+    counts[verdicts.size > 1 ? 'part' : verdicts.has('allow') ? 'all' : 'none']++;
+  }
+  return counts;
+}
+
 interface Row {
   readonly url: string;
   readonly time: string;
@@ -240,6 +283,100 @@ describe('records that name their agents', () => {
     );
   });
 
+  test.each([
+    ['--table t.table', 'ndjson'],
+    ['--table t', 'ndjson'],
+    ['--table t.table --threads 2', 'ndjson'],
+    ['--table t.table --unknown deny', 'csv'],
+    ['--table h.table --in-force ever', 'ndjson'],
+    ['--robots-dir robots.ndjson --profile google', 'csv'],
+  ])('are reported as their rows have them, and as runs for each: %s', async (words, format) => {
+    const asked = `${words} --agent-field ${format === 'csv' ? 'ua' : 'request.user-agent'}`;
+    const lines = await run(`${asked} --explain --report r.json --format ndjson f.${format}`);
+    const report = JSON.parse(place.read('r.json')) as Report;
+    const own = new Map<string, Counts>();
+    const rules = new Map<string, Map<string, number>>();
+    lines.forEach((line, at) => {
+      const { verdict, reason, rule, judged_as: agent } = JSON.parse(line) as Explained;
+      if (agent === null) return;
+      const counts = own.get(agent) ?? { urls: { ...NONE }, hosts: new Map() };
+      own.set(agent, counts);
+      counts.urls[verdict]++;
+      const { hostname } = new URL(rows[at]?.url ?? '');
+      if (reason !== 'unknown-host') {
+        counts.hosts.set(hostname, (counts.hosts.get(hostname) ?? new Set()).add(verdict));
+      }
+      if (verdict !== 'deny' || rule == null) return;
+      const key = `${hostname} ${rule.line} ${rule.source}`;
+      const ofRule = rules.get(key) ?? new Map<string, number>();
+      rules.set(key, ofRule.set(agent, (ofRule.get(agent) ?? 0) + 1));
+    });
+    const { named, denying, agents } = report;
+    expect(named.others).toBeNull();
+    expect(new Map(named.agents.map(({ agent, urls, hosts }) => [agent, { urls, hosts }]))).toEqual(
+      new Map([...own].map(([agent, { urls, hosts }]) => [agent, { urls, hosts: extents(hosts) }])),
+    );
+    const denied = named.agents.map(({ urls }) => urls.deny).slice(0, -1);
+    expect(denied).toEqual(denied.toSorted((a, b) => b - a));
+    expect(named.agents.at(-1)?.agent).toBe('*');
+    const all = named.agents.reduce((sum, { urls }) => sum + urls.deny, 0);
+    expect(all).toBe(agents[0]?.urls.deny);
+    expect(denying.missed).toBe(0);
+    const ofRules = new Map<string, Map<string, number>>();
+    for (const { host, line, source, deniedToNamed } of denying.rules) {
+      // With times, several versions of a robots.txt may have the line.
+      const key = `${host} ${line} ${source}`;
+      const ofRule = ofRules.get(key) ?? new Map<string, number>();
+      for (const { agent, urls } of deniedToNamed) {
+        ofRule.set(agent, (ofRule.get(agent) ?? 0) + urls);
+      }
+      ofRules.set(key, ofRule);
+    }
+    expect(ofRules.size).toBeGreaterThan(3);
+    expect(ofRules).toEqual(rules);
+    // And as a run for each agent has them, over its records alone.
+    for (const { agent, urls } of named.agents) {
+      const records = readFileSync(join(place.path, 'f.ndjson'), 'utf8').split('\n');
+      const of = records.filter((_, at) => rows[at]?.agent === agent && rows[at]?.url !== 'no url');
+      place.write('own.ndjson', of.map((line) => `${line}\n`).join(''));
+      const verdicts = await run(`${words} -a ${agent} --format verdicts own.ndjson`);
+      const counted = { ...NONE };
+      for (const verdict of verdicts) counted[verdict as keyof typeof NONE]++;
+      expect([agent, counted]).toEqual([agent, urls]);
+    }
+  });
+
+  test('beyond those that a report shows are gathered, and counted once at each host', async () => {
+    const name = (at: number): string =>
+      `bot${'abcdefghij'[at % 10]}${'klmnopqrst'[Math.floor(at / 10)]}`;
+    // Each is denied /a once more than the next, and the last four are denied nothing.
+    const lines = Array.from({ length: 100 }, (_, at) =>
+      Array.from({ length: 100 - at }, () => ['https://a.example/a', name(at)]),
+    ).flat();
+    for (const bot of ['w', 'x', 'y', 'z']) {
+      lines.push(['https://b.example/y', bot], ['https://c.example/x', bot]);
+    }
+    place.write('more.csv', ['url,ua', ...lines.map((line) => line.join())].join('\n'));
+    for (const threads of [1, 2]) {
+      await run(
+        `--table t.table --agent-field ua --threads ${threads} --report r.json -o more.out more.csv`,
+      );
+      const { named } = JSON.parse(place.read('r.json')) as Report;
+      expect(named.agents.map(({ agent, urls }) => [agent, urls.deny])).toEqual(
+        Array.from({ length: 100 }, (_, at) => [name(at), 100 - at]),
+      );
+      expect(named.others).toEqual({
+        agents: 4,
+        urls: { ...NONE, allow: 8 },
+        hosts: { all: 2, part: 0, none: 0 },
+      });
+    }
+    await run('--table t.table --agent-field ua --report r.html -o more.out more.csv');
+    expect(place.read('r.html')).toContain(
+      'The 100 crawlers with most denied URLs have figures of their own; the 4 others are counted together.',
+    );
+  });
+
   test('whose values are more than the register holds', async () => {
     const count = 20_000;
     const lines = Array.from({ length: count }, (_, at) => {
@@ -294,19 +431,34 @@ test('in a table that lies in several memories', async () => {
     verdictField: undefined,
     maxLineBytes: 1 << 20,
     countHosts: false,
+    countByHost: true,
+    countByRule: true,
   };
   const input = readFileSync(join(place.path, 'f.ndjson'));
   const expected = await run('--table t.table --agent-field request.user-agent --explain f.ndjson');
   const pool = new Pool({ threads: 2 });
+  const whole = await readTable(join(place.path, 't'));
+  const drawn = { format: 'ndjson', input, settings, pool, batchBytes: 1 << 16 } as const;
+  const { counts: ofWhole } = await filterCase(whole, place.path, { ...drawn, toFile: true });
+  expect(ofWhole).toMatchObject({ named: expect.any(Array), rules: { missed: 0 } });
   for (const [toFile, batchBytes] of [
     [true, 4096],
     [false, 1 << 16],
   ] as const) {
-    const drawn = { format: 'ndjson', input, settings, pool, toFile, batchBytes } as const;
-    const { output, error } = await filterCase(table, place.path, drawn);
+    const sized = { ...drawn, toFile, batchBytes };
+    const { output, error, counts } = await filterCase(table, place.path, sized);
     expect(error).toBeUndefined();
     expect(Buffer.from(output, 'latin1').toString().trimEnd().split('\n')).toEqual(expected);
+    expect(counts).toEqual(ofWhole);
   }
+  // With few counters some are dropped: hosts are then not counted, and the records are.
+  const few = { ...drawn, settings: { ...settings, ruleEntries: 4 }, toFile: true };
+  const { counts: dropped, error } = await filterCase(whole, place.path, few);
+  expect(error).toBeUndefined();
+  expect(dropped).toMatchObject({
+    named: undefined,
+    tally: (ofWhole as { tally: object }).tally,
+  });
   await pool.close();
 });
 
@@ -333,7 +485,6 @@ test.each([
   ['--agent-field a -a GPTBot f.ndjson', '--agent-field and --agent both say'],
   ['--agent-field a --use train f.ndjson', '--agent-field and --use'],
   ['--agent-field a --preferences f.ndjson', '--agent-field and --preferences'],
-  ['--agent-field a --report r.html -o x.txt f.ndjson', '--stats-by agent counts by agent'],
   ['--agent-field url f.ndjson', 'both name url'],
   ['--agent-field a --input text f.ndjson', '--agent-field has no effect on text'],
   ['--agent-field a urls.txt', '--agent-field has no effect on it'],

@@ -75,12 +75,15 @@ export async function filterCase(
   return { output: output.toString('latin1'), error, bad, counts };
 }
 
-function countsOf(filter: Filter, { agents, countByHost, countByRule }: FilterSettings): unknown {
+function countsOf(filter: Filter, settings: FilterSettings): unknown {
+  const { agents, agentField, countByHost, countByRule } = settings;
+  const names = new Map(filter.namedAgents().agents.map(({ name }, index) => [name, index]));
   const byHost = countByHost === true ? filter.hostCounts() : undefined;
   return {
     tally: filter.tally(),
     seen: filter.hostsSeen(),
-    rules: countByRule === true ? filter.ruleCounts() : undefined,
+    rules: countByRule === true ? filter.ruleCounts(undefined, names) : undefined,
+    named: agentField && filter.namedHosts(names),
     hosts: Array.from(byHost?.slots ?? [], (slot) => [
       slot,
       ...agents.map((_, agent) => [

@@ -268,21 +268,27 @@ export class FilterRun {
     const { report: path } = options;
     if (report === undefined || path === undefined) return undefined;
     if (interruption.exitCode !== undefined) return undefined;
-    const { filterFigures } = await import('../report/filter-figures.js');
+    const { filterFigures, mostDenied } = await import('../report/filter-figures.js');
     const sources = robotsSources(options).map(({ path }) => path);
     const now = options.asOf ?? Date.now();
+    const named = options.agentField && mostDenied(filter.namedAgents());
     const figures = filterFigures({
       filter,
       view: table.view,
       agents,
       described: await describeAgents(agents, options),
+      named: named && {
+        ...named,
+        described: await describeAgents(named.shown, options),
+      },
       uses: useQuestions(agents, usesOf(options)),
       about: { ...reportAbout(sources, table.header.profile), complete },
       tableHosts: table.hosts,
       byTime,
       now: byTime ? undefined : now,
     });
-    const run = statisticsFigures(this.#statistics(complete));
+    // The figures have the agents that records name, as far as a page has room for them.
+    const run = statisticsFigures({ ...this.#statistics(complete), named: undefined });
     const text = await reportText(path, { ...figures, run });
     await report.write(Buffer.from(text));
     await report.commit(false);

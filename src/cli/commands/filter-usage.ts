@@ -146,7 +146,6 @@ function checkAgentField(options: FilterOptions): void {
     ['--use', options.use, 'do not go together yet: name the agent with --agent'],
     ['--preferences', options.preferences, 'do not go together yet: name the agent with --agent'],
     ['--crawl-delay', options.crawlDelay, 'do not go together yet: name the agent with --agent'],
-    ['--report', options.report, 'do not go together. --stats-by agent counts by agent'],
   ] as const;
   for (const [option, value, reason] of others) {
     if (value === undefined || value === false) continue;

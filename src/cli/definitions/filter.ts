@@ -91,7 +91,7 @@ export const filterDefinition: CommandDefinition = {
       '--agent-field <name>',
       'Judge each record for the crawler in this member or column.',
       'The value is a User-Agent header, or a product token. The known crawler that it names first counts, otherwise the first product that is not a browser. A record that names none is judged for *. A client can send any User-Agent: the value tells what it claims to be.',
-      '--explain adds the crawler as "judged_as". --stats-by agent counts by crawler. Only for formats with fields; not with --agent, --use, --preferences and --report.',
+      '--explain adds the crawler as "judged_as". --stats-by agent and --report count by crawler. Only for formats with fields; not with --agent, --use, --preferences and --crawl-delay.',
       '    robots-filter --table robots.table --agent-field user_agent --stats-by agent log.ndjson',
     ).argParser(fieldPathOnce),
     describedOption(

@@ -11,7 +11,13 @@ import {
   ruleText,
 } from '../../inspect/host-report.js';
 import { HOST_COUNTS_REASONS, REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
-import type { HostCounts, RuleCount } from '../../pipeline/counts.js';
+import type {
+  Extents,
+  HostCounts,
+  NamedAgent,
+  NamedAgents,
+  RuleCount,
+} from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { Agent } from '../../protocol/agent.js';
 import {
@@ -57,8 +63,6 @@ export const GROUNDS = [
 ] as const;
 export type Ground = (typeof GROUNDS)[number];
 
-type Extents = Readonly<Record<'all' | 'part' | 'none', number>>;
-
 /** The verdicts of one agent. */
 interface AgentShares extends AgentInfo {
   readonly urls: Readonly<Record<Verdict, number>>;
@@ -73,6 +77,26 @@ interface AgentShares extends AgentInfo {
   >;
   /** The robots.txt that denies most URLs, by one of its hosts; `null` if none denies any. */
   readonly largest: { readonly of: string; readonly hosts: number; readonly urls: number } | null;
+}
+
+/** The records of agents that they name. */
+interface NamedShares {
+  readonly urls: Readonly<Record<Verdict, number>>;
+  /** As of AgentShares; `null` if there were too many to count each one. */
+  readonly hosts: Extents | null;
+}
+
+/** The agents that records name. */
+export interface NamedFigures {
+  /**
+   * Those with most denied URLs, then with most URLs. Last `*`, which has the records that name no
+   * crawler.
+   */
+  readonly agents: readonly (AgentInfo & NamedShares)[];
+  /** The others together, and their number, which leaves `missed` out; `null` if all are above. */
+  readonly others: (NamedShares & { readonly agents: number }) | null;
+  /** Records of agents that were too many to be told apart: any of the above may lack some. */
+  readonly missed: number;
 }
 
 /** A rule that denied URLs. */
@@ -91,6 +115,8 @@ export interface DenyingRule {
   /** URLs that the rule denied, counted once for each agent; and those of each agent. */
   readonly denied: number;
   readonly deniedToAgents: readonly number[];
+  /** The agents that records name to which it denied most; absent unless records name agents. */
+  readonly deniedToNamed?: readonly { readonly agent: string; readonly urls: number }[];
   /** The rule, and the rules next to it in its group. */
   readonly around: readonly { readonly line: number; readonly rule: string }[];
 }
@@ -106,7 +132,10 @@ export interface FilterFigures extends ReportAbout {
   readonly hosts: { readonly table: number; readonly seen: number };
   /** Distinct robots.txt files that were read of these hosts; those of a host count together. */
   readonly files: number;
+  /** If records name their agents, one for all of them together. */
   readonly agents: readonly AgentShares[];
+  /** Absent unless records name their agents. */
+  readonly named?: NamedFigures;
   /** Answers about uses, counted by URL; absent if no use was asked about. */
   readonly uses?: ReturnType<typeof useFigures>;
   /** Hosts without a robots.txt that could be read. */
@@ -148,6 +177,11 @@ function groundOf(verdict: Verdict, reason: Reason): Ground {
 const BUSIEST = 30;
 /** Rules in `denying`. */
 const DENYING = 30;
+/** The agent for which records are judged that name no crawler. */
+export const NO_CRAWLER = '*';
+/** Crawlers in `named`, and agents in `deniedToNamed`. */
+const NAMED = 100;
+const NAMED_OF_RULE = 10;
 /** Rules before and after the rule in `around`. */
 const AROUND = 2;
 /** Seconds for which a robots.txt should be used at most (RFC 9309 section 2.4). */
@@ -160,6 +194,8 @@ interface ReportedRun {
   readonly agents: readonly Agent[];
   readonly uses: readonly AskedUse[];
   readonly described: readonly AgentInfo[];
+  /** If records name their agents, these, and a description of each that is shown. */
+  readonly named: (MostDenied & { readonly described: readonly AgentInfo[] }) | undefined;
   readonly about: ReportAbout & Pick<FilterFigures, 'complete'>;
   readonly tableHosts: number;
   /** Whether the rules are those of many robots.txt files of an authority, or of a time. */
@@ -173,7 +209,7 @@ interface ReportedRun {
 
 /** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
 export function filterFigures(run: ReportedRun): FilterFigures {
-  const { filter, view, agents, described, uses, about, tableHosts, byTime, now } = run;
+  const { filter, view, agents, described, named, uses, about, tableHosts, byTime, now } = run;
   const tally = filter.tally();
   const { records, outcomes } = tally;
   const counts = filter.hostCounts();
@@ -191,6 +227,7 @@ export function filterFigures(run: ReportedRun): FilterFigures {
     hosts: { table: tableHosts, seen: counts.slots.length },
     files: files.count,
     agents: shares,
+    ...(named === undefined ? {} : { named: namedFigures(filter, named) }),
     ...(uses.length === 0 ? {} : { uses: useFigures(tally, uses) }),
     access: { unavailable: hostsWith('noRobotsTxt'), unreachable: hostsWith('serverFailed') },
     ...keptFigures(counts, view, now === undefined ? undefined : now / 1000),
@@ -199,7 +236,60 @@ export function filterFigures(run: ReportedRun): FilterFigures {
       urls,
       allowed: agents.map((_, index) => counts.allowed(slot, index)),
     })),
-    denying: denyingRules(filter, view, agents.length, byTime),
+    denying: denyingRules(filter, view, agents.length, byTime, named?.counts),
+  };
+}
+
+/** Counts of agents that records name, and those that a report shows. */
+interface MostDenied {
+  readonly counts: NamedAgents;
+  readonly shown: readonly NamedAgent[];
+}
+
+const countedOf = ({ verdicts }: Pick<NamedAgent, 'verdicts'>, verdict: Verdict): number =>
+  verdicts[VERDICTS.indexOf(verdict)] ?? 0;
+
+/** The agents with most denied URLs, then with most URLs. Last the records that name no crawler. */
+export function mostDenied(counts: NamedAgents): MostDenied {
+  const denied = (agent: NamedAgent): number => countedOf(agent, 'deny');
+  // The sort is stable, and those with most records are first.
+  const sorted = counts.agents.toSorted((a, b) => denied(b) - denied(a));
+  const unnamed = sorted.filter(({ name }) => name === NO_CRAWLER);
+  const shown = sorted.filter(({ name }) => name !== NO_CRAWLER).slice(0, NAMED);
+  return { counts, shown: [...shown, ...unnamed] };
+}
+
+function namedFigures(
+  filter: Filter,
+  { counts, shown, described }: NonNullable<ReportedRun['named']>,
+): NamedFigures {
+  const hosts = filter.namedHosts(new Map(shown.map(({ name }, index) => [name, index])));
+  const isShown = new Set(shown);
+  const left = counts.agents.filter((agent) => !isShown.has(agent));
+  const urlsOf = (some: readonly Pick<NamedAgent, 'verdicts'>[]): Record<Verdict, number> => {
+    const sum = (verdict: Verdict) =>
+      some.reduce((total, each) => total + countedOf(each, verdict), 0);
+    return {
+      allow: sum('allow'),
+      deny: sum('deny'),
+      unknown: sum('unknown'),
+      invalid: sum('invalid'),
+    };
+  };
+  const missed = counts.others.reduce((sum, count) => sum + count, 0);
+  const others = [...left, { verdicts: counts.others }];
+  return {
+    agents: shown.map((agent, index) => ({
+      agent: agent.name,
+      ...described[index],
+      urls: urlsOf([agent]),
+      hosts: hosts?.[index] ?? null,
+    })),
+    others:
+      left.length === 0 && missed === 0
+        ? null
+        : { agents: left.length, urls: urlsOf(others), hosts: hosts?.[shown.length] ?? null },
+    missed,
   };
 }
 
@@ -347,8 +437,12 @@ function denyingRules(
   view: TableView,
   agents: number,
   byTime: boolean,
+  named: NamedAgents | undefined,
 ): FilterFigures['denying'] {
-  const { rules, missed } = filter.ruleCounts({ top: DENYING, by: 'sum', denying: true });
+  const wanted = { top: DENYING, by: 'sum', denying: true } as const;
+  const names = named?.agents.map(({ name }) => name) ?? [];
+  const indices = new Map(names.map((name, index) => [name, index]));
+  const { rules, missed } = filter.ruleCounts(wanted, indices);
   const denying = overAgents(rules.filter(({ allow }) => !allow));
   const placed = new DecidedRules(view, byTime ? denying : undefined);
   const top = rankedRules(denying, view, placed, DENYING);
@@ -359,7 +453,11 @@ function denyingRules(
       const { line, count, ofAgents } = counted;
       const found = placed.find(counted);
       const deniedToAgents = Array.from({ length: agents }, () => 0);
-      for (const each of ofAgents) deniedToAgents[each.agent] = each.count;
+      // The agents that records name are together one.
+      for (const each of ofAgents) {
+        const index = named === undefined ? each.agent : 0;
+        deniedToAgents[index] = (deniedToAgents[index] ?? 0) + each.count;
+      }
       const all = [...found.rules.values()];
       const at = all.indexOf(found.rule);
       const around = all.slice(Math.max(at - AROUND, 0), at + AROUND + 1);
@@ -372,10 +470,25 @@ function denyingRules(
         group: found.group.productTokens,
         denied: count,
         deniedToAgents,
+        ...(named === undefined ? {} : { deniedToNamed: namedOfRule(ofAgents, names) }),
         around: around.map((rule) => ({ line: rule.line, rule: ruleText(rule) })),
       };
     }),
   };
+}
+
+/** The agents with most of the counts of a rule. Those that were too many have no name. */
+function namedOfRule(
+  counts: readonly RuleCount[],
+  names: readonly string[],
+): { agent: string; urls: number }[] {
+  return counts
+    .toSorted((a, b) => b.count - a.count || a.agent - b.agent)
+    .flatMap(({ agent: index, count: urls }) => {
+      const agent = names[index];
+      return agent === undefined ? [] : [{ agent, urls }];
+    })
+    .slice(0, NAMED_OF_RULE);
 }
 
 /** A time in seconds since 1970, as ISO 8601. */

@@ -1,7 +1,14 @@
 /** The story of a run of the filter: what the agents may fetch of some URLs. */
 
+import type { Extents } from '../../pipeline/counts.js';
 import { cutToWidth, formatCount, formatNumber } from '../text.js';
-import type { DenyingRule, FilterFigures, Ground } from './filter-figures.js';
+import {
+  type DenyingRule,
+  type FilterFigures,
+  type Ground,
+  type NamedFigures,
+  NO_CRAWLER,
+} from './filter-figures.js';
 import {
   barChart,
   bold,
@@ -43,7 +50,10 @@ type Section = readonly [heading: string, ...blocks: Html[]];
 /** A file that makes a greater share than this gets a sentence. */
 const MUCH = 0.02;
 
-export function filterStory(figures: FilterFigures): Story {
+export function filterStory(given: FilterFigures): Story {
+  const { named } = given;
+  const ofAll = (agent: Agent): Agent => (named === undefined ? agent : { ...agent, agent: ALL });
+  const figures = { ...given, agents: given.agents.map(ofAll) };
   const { agents, records, hosts, files, complete } = figures;
   const ranked = agents.toSorted(
     (a, b) =>
@@ -60,7 +70,7 @@ export function filterStory(figures: FilterFigures): Story {
     formatCount(records, 'record'),
     `${formatCount(hosts.seen, 'host')} with a known robots.txt`,
     formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
-    formatCount(agents.length, 'crawler'),
+    named === undefined ? formatCount(agents.length, 'crawler') : crawlersNamed(named),
   ];
   const when = figures.captured === null && hosts.seen === 0 ? '' : datesSentence(figures.captured);
   return {
@@ -75,6 +85,7 @@ export function filterStory(figures: FilterFigures): Story {
       WHAT_IT_IS,
     ],
     sections: [
+      ...namedSection(figures),
       [
         'What the crawlers may fetch',
         barChart(
@@ -103,7 +114,7 @@ export function filterStory(figures: FilterFigures): Story {
         ...ageBlocks(figures),
         recordsBlock(figures.otherRecords, hosts.seen),
       ],
-      ...agentsSection(agents, groups.apart),
+      ...agentsSection(named?.agents ?? agents, named?.agents.slice(0, DRAWN) ?? groups.apart),
     ],
     foot: [
       ...footOf(figures),
@@ -114,7 +125,7 @@ export function filterStory(figures: FilterFigures): Story {
 }
 
 function headlineOf(
-  { records, hosts, agents }: FilterFigures,
+  { records, hosts, agents, named }: FilterFigures,
   main: Agent,
   { apart, alike }: Gathered<Agent>,
 ): string {
@@ -126,12 +137,27 @@ function headlineOf(
     const denied = deniedByRule.urls + serverFailed.urls + overBudget.urls;
     return [denied, records - neverAsked.urls - noUrl.urls];
   };
+  if (named !== undefined) return headlineOfNamed(named);
   if (alike.length > 0 && apart.length === 0) {
     return `${rangeOf(alike.map(shareOf))} ${ofWhat} are denied, and ${alike.length} crawlers are treated much alike`;
   }
   const name = nameOf(main);
   const byHost = `${percent(main.hosts.none, hosts.seen)} of the hosts deny it all of their URLs in this list`;
   return `${name} may not fetch ${percent(...shareOf(main))} ${ofWhat}. ${byHost}`;
+}
+
+/** People with browsers are no crawlers, so that the headline leaves their records out. */
+function headlineOfNamed({ agents, others }: NamedFigures): string {
+  const crawlers = agents.filter(({ agent }) => agent !== NO_CRAWLER);
+  const [most] = crawlers;
+  if (most === undefined) return 'No record names a crawler';
+  const all = [...crawlers, ...(others === null ? [] : [others])];
+  const sum = (verdict: 'allow' | 'deny' | 'unknown'): number =>
+    all.reduce((total, { urls }) => total + urls[verdict], 0);
+  const [denied, unknown] = [sum('deny'), sum('unknown')];
+  const ofWhat = unknown > 0 ? 'of their URLs whose robots.txt is known' : 'of their URLs';
+  const whose = denied === 0 ? '' : `. ${most.agent} has ${formatNumber(most.urls.deny)} of these`;
+  return `The crawlers that the records name may not fetch ${percent(denied, denied + sum('allow'))} ${ofWhat}${whose}`;
 }
 
 const unaskedOf = ({ grounds }: Agent): number => grounds.neverAsked.urls;
@@ -214,6 +240,97 @@ function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): ChartRow[
     ],
   }));
 }
+
+/** All that records name, and those that name no crawler. */
+const ALL = 'the clients';
+/** Of these, the ones that have a bar. */
+const DRAWN = 12;
+
+function crawlersNamed({ agents, others, missed }: NamedFigures): string {
+  const count = agents.filter(({ agent }) => agent !== NO_CRAWLER).length + (others?.agents ?? 0);
+  return `${missed > 0 ? 'more than ' : ''}${formatCount(count, 'crawler')} named`;
+}
+
+const NAMED_PARTS = URL_PARTS.filter(([key]) => key !== 'invalid');
+
+/** What each crawler asked for that records name. */
+function namedSection({ named }: FilterFigures): Section[] {
+  if (named === undefined || named.agents.length === 0) return [];
+  const { agents, others, missed } = named;
+  const rows = agents.slice(0, DRAWN).map((agent): ChartRow => {
+    const name = namedAs(agent);
+    const { allow, deny, unknown } = agent.urls;
+    return {
+      name,
+      about: agent.operator,
+      bars: [
+        {
+          parts: NAMED_PARTS.map(([key, colour]) => [colour, agent.urls[key]]),
+          label: `${name}: ${labelOf(NAMED_PARTS, agent.urls)}`,
+        },
+      ],
+      figures: [
+        bold(formatNumber(deny), ' denied'),
+        bold(percent(deny, allow + deny + unknown), ' of its URLs'),
+      ],
+    };
+  });
+  const shares = [
+    ...agents.map((agent) => ({ ...agent, name: namedAs(agent) })),
+    ...(others === null
+      ? []
+      : [{ ...others, name: `${formatCount(others.agents, 'other crawler')} together` }]),
+  ];
+  const isCounted = shares.some(({ hosts }) => hosts !== null);
+  const hostsOf = (name: keyof Extents, { hosts }: (typeof shares)[number]): Inline =>
+    hosts === null ? 'not counted' : hosts[name];
+  return [
+    [
+      'Which crawlers asked for what is denied',
+      paragraph(
+        'Each record counts for the crawler that its User-Agent names. Anybody can send any User-Agent, so the figures say what clients called themselves, not who they were.',
+      ),
+      barChart(
+        NAMED_PARTS.map(([, colour, words]) => [colour, words]),
+        rows,
+      ),
+      ...longTable(
+        'Records of each crawler by verdict, and its hosts by what they allow of its URLs.',
+        [
+          ['crawler', 'text'],
+          ...NAMED_PARTS.map(([key]) => [key, 'number'] as const),
+          ...EXTENTS.map(([, , words]) => [`${words}: hosts`, 'number'] as const),
+        ],
+        shares.map((each) => [
+          each.name,
+          ...NAMED_PARTS.map(([key]) => each.urls[key]),
+          ...EXTENTS.map(([key]) => hostsOf(key, each)),
+        ]),
+        'crawler',
+      ),
+      ...(others === null
+        ? []
+        : [
+            paragraph(
+              `The ${formatCount(agents.filter(({ agent }) => agent !== NO_CRAWLER).length, 'crawler')} with most denied URLs have figures of their own; the ${formatNumber(others.agents)} others are counted together.`,
+            ),
+          ]),
+      ...(missed === 0
+        ? []
+        : [
+            paragraph(
+              `There were too many names to tell all apart. ${formatCount(missed, 'record')} of these count among the others, so the figures of a crawler may lack some of them.`,
+            ),
+          ]),
+      ...(isCounted
+        ? []
+        : [paragraph('There were too many pairs of crawler and host to count the hosts.')]),
+    ],
+  ];
+}
+
+const namedAs = ({ agent }: Pick<Agent, 'agent'>): string =>
+  agent === NO_CRAWLER ? 'no crawler named (*)' : agent;
 
 function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
   return rowsOf(groups, (head, agents, drawn) => ({
@@ -393,6 +510,8 @@ function busyBlocks({ busiest, agents, records }: FilterFigures): Html[] {
 
 /** Rules that are shown with the lines around them. */
 const SHOWN_AROUND = 3;
+/** Agents of a rule that are shown. */
+const MOST_NAMED = 3;
 /** Product tokens of a group that are shown. */
 const SHOWN_TOKENS = 5;
 /** Maximum width of a rule, in columns of a terminal. */
@@ -401,14 +520,19 @@ const WIDEST = 80;
 function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html[] {
   if (rules.length === 0) return [paragraph('No rule denied a URL.')];
   const isOne = agents.length === 1;
+  const isNamed = rules.some(({ deniedToNamed }) => deniedToNamed !== undefined);
   const several = isOne ? '' : ' A URL counts once for each crawler to which it is denied.';
   const lacks =
     missed === 0
       ? ''
       : ` There were too many rules to count each one, so a count may be up to ${formatNumber(missed)} too low.`;
   const isDated = rules.some(({ version }) => version !== undefined);
-  const rows = rules.map(({ host, line, rule, denied, deniedToAgents, source, version }) => {
-    const denies = deniedToAgents.filter((count) => count > 0).length;
+  const rows = rules.map((each) => {
+    const { host, line, rule, denied, deniedToAgents, deniedToNamed, source, version } = each;
+    const denies =
+      deniedToNamed === undefined
+        ? deniedToAgents.filter((count) => count > 0).length
+        : mostNamed(deniedToNamed);
     const row = [host, denied, code(cutToWidth(rule, WIDEST)), String(line), denies, source];
     return isDated ? [...row, version ?? ''] : row;
   });
@@ -421,7 +545,7 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
         [isOne ? 'denied' : 'URLs × crawlers', 'number'],
         ['rule', 'text'],
         ['line', 'number'],
-        ['crawlers', 'number'],
+        isNamed ? ['denied to', 'text'] : ['crawlers', 'number'],
         ['source', 'text'],
         ...(isDated ? [['version', 'text'] as const] : []),
       ],
@@ -430,6 +554,13 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
     ),
     ...rules.slice(0, SHOWN_AROUND).map(ruleExcerpt),
   ];
+}
+
+/** The agents that records name with most URLs. */
+function mostNamed(counts: NonNullable<DenyingRule['deniedToNamed']>): string {
+  const shown = counts.slice(0, MOST_NAMED);
+  const names = shown.map((each) => `${namedAs(each)} ${formatNumber(each.urls)}`);
+  return namesOf(counts.length > MOST_NAMED ? [...names, 'others'] : names);
 }
 
 function ruleExcerpt({ host, line, group, around, source, version }: DenyingRule): Html {

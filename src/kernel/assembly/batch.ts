@@ -292,7 +292,7 @@ function emit(task: Task, query: Query, worker: Worker, line: Line, to: usize): 
     increment(query.name + ((<usize>(worker.results.outcome >> REASON_BITS)) << 3));
   }
   if (query.counts !== 0) countHost(query, worker, line, outcome);
-  if (query.rules !== 0) noteRules(query, worker);
+  if (query.rules !== 0) noteRules(query, worker, line);
   if (outcome >= 0) {
     worker.bad++;
     listBad(task, line, outcome & REASON_MASK);

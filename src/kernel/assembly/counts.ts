@@ -1,15 +1,23 @@
 /**
- * Counts how many URLs each rule decided, in a hash table (kernel/layout.ts, RULES_…). The rules of
- * a group of lines are noted first and counted together, so that their cache misses overlap. The
- * table doubles when it fills. At its greatest size the host prunes it (kernel/rule-counts.ts).
+ * Counts how many URLs each rule decided, in a hash table (kernel/layout.ts, RULES_…), and with
+ * records that name their agents how many URLs of each host. The rules of a group of lines are
+ * noted first and counted together, so that their cache misses overlap. The table doubles when it
+ * fills. At its greatest size the host prunes it (kernel/rule-counts.ts).
  */
 
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
+  ALLOW,
+  DENY,
+  HOST_COUNTS_LINE,
   MERGE_DONE,
   MERGE_FULL,
+  NAME_BYTES,
   NOTE_BYTES,
   NOTES_MOST,
+  QUERY_NAMES_AGENT,
+  REASON_BITS,
+  REGISTER_NAMES,
   RULE_BYTES,
   RULE_COUNT_BITS,
 } from '../layout';
@@ -20,6 +28,7 @@ import {
   Division,
   elementOf,
   firstEntry,
+  Line,
   limitScratch,
   Note,
   nextOf,
@@ -47,7 +56,8 @@ function entriesOf(query: Query, rules: Rules): u32 {
 export function hasRoom(query: Query, worker: Worker, lines: i32): bool {
   const rules = changetype<Rules>(changetype<usize>(worker) + query.rules);
   const entries = entriesOf(query, rules);
-  const noted = rules.noted + <u32>lines * <u32>query.firstUse;
+  const ofLine: u32 = (query.flags & QUERY_NAMES_AGENT) !== 0 ? 2 : <u32>query.firstUse;
+  const noted = rules.noted + <u32>lines * ofLine;
   return noted <= <u32>NOTES_MOST && rules.used + noted <= entries - (entries >> 2);
 }
 
@@ -68,8 +78,12 @@ export function makeRoom(query: Query, worker: Worker): bool {
 }
 
 /** Notes the rules that decided about the current line, for each agent. */
-export function noteRules(query: Query, worker: Worker): void {
+export function noteRules(query: Query, worker: Worker, line: Line): void {
   const rules = changetype<Rules>(changetype<usize>(worker) + query.rules);
+  if (query.name !== 0) {
+    noteNamed(query, worker, line, rules);
+    return;
+  }
   const agents = <u32>query.firstUse;
   let noted = rules.noted;
   let result = worker.results;
@@ -82,6 +96,29 @@ export function noteRules(query: Query, worker: Worker): void {
     // Without a rule, the next note overwrites this one: a branch would often be mispredicted.
     noted += <u32>(rank !== 0);
     result = nextOf(result);
+  }
+  rules.noted = noted;
+}
+
+/** Notes the rule and the host of the current line for the agent that it names. */
+function noteNamed(query: Query, worker: Worker, line: Line, rules: Rules): void {
+  const names = changetype<usize>(worker) + query.register + REGISTER_NAMES;
+  const agent: u32 = (<u32>(query.name - names) / <u32>NAME_BYTES) << 1;
+  const result = worker.results;
+  const rank = <u32>result.rank;
+  let noted = rules.noted;
+  if (rank !== 0) {
+    const note = elementOf(changetype<Note>(rules.notes), noted++);
+    note.version = result.version;
+    note.line = result.line;
+    note.agent = agent | (rank & 1);
+  }
+  const verdict = result.outcome >> REASON_BITS;
+  if (query.counts !== 0 && line.robots !== 0 && line.outcome === PENDING && verdict <= DENY) {
+    const note = elementOf(changetype<Note>(rules.notes), noted++);
+    note.version = <u32>line.slot;
+    note.line = HOST_COUNTS_LINE;
+    note.agent = agent | <u32>(verdict === ALLOW);
   }
   rules.noted = noted;
 }

@@ -479,6 +479,7 @@ const INPUTS: readonly string[] = [
   'csv',
   'tsv',
   'parquet',
+  'cdx',
   'cdxj',
   'warc',
 ];
@@ -723,7 +724,7 @@ export const shared = {
       'Input',
       '--input <format>',
       `Read this format: ${formats.join(', ')} (default: auto).`,
-      'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. cdxj is the index of an archive: each line has a key, a time and a JSON object. warc has records with a WARC-Target-URI, which come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
+      'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. cdx is the index of an archive in columns: its header, " CDX N b a …", says which is the URL (a) and which the time (b). cdxj is such an index with a key, a time and a JSON object on each line. warc has records with a WARC-Target-URI, which come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
       ...(log ? [LOG_INPUT] : []),
     )
       .choices(['auto', ...formats])
@@ -735,7 +736,7 @@ export const shared = {
       'Input',
       '--url-field <name>',
       'Read the URL from this member or column (default: url).',
-      'Dots descend into nested objects, and into groups of Parquet columns. Quotes keep the dots of a name. For csv and tsv it is the name of a column, or its number from 1; by default the column is recognised.',
+      'Dots descend into nested objects, and into groups of Parquet columns. Quotes keep the dots of a name. For csv and tsv it is the name of a column, or its number from 1; by default the column is recognised. For cdx it is a letter of the header or a number; by default a.',
       `    --url-field request.url\n    --url-field '"request.url"'`,
     )
       .argParser(fieldPath)
@@ -746,7 +747,7 @@ export const shared = {
       'Input',
       '--header',
       'Treat the first row of csv and tsv as a header.',
-      'By default a first row without a URL is a header.',
+      'By default a first row without a URL is a header. In cdx, that is a first line that begins with " CDX ".',
     ),
     describedOption('Input', '--no-header', 'Treat the first row of csv and tsv as a record.'),
   ],

@@ -17,6 +17,7 @@ import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
 import { NOTATIONS } from '../kernel/query-settings.js';
 import { RecordLocator } from '../kernel/session.js';
+import { fieldsOfLine } from '../pipeline/input/cdx.js';
 import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { DescriptorSource } from '../pipeline/input/raw-input.js';
@@ -126,10 +127,17 @@ export class Authorities implements Iterable<FetchAuthority> {
     const { format } = input;
     if (input.kind === 'stream' && input.column !== undefined) {
       if (isBlankLine(line)) return;
+      const { column, rowFields } = input;
+      if (format === 'cdx') {
+        const fields = fieldsOfLine(line);
+        const isRecord = fields.length === rowFields && !fields.some((each) => each.includes('\r'));
+        this.#addField(isRecord ? fields[column] : undefined);
+        return;
+      }
       const row = rowOfLine(line);
       const fields = row === undefined ? [] : fieldsOf(row, format === 'tsv' ? TAB : COMMA);
-      const isTooWide = fields.length > (input.rowFields ?? fields.length);
-      this.#addField(isTooWide ? undefined : fields[input.column]);
+      const isTooWide = fields.length > (rowFields ?? fields.length);
+      this.#addField(isTooWide ? undefined : fields[column]);
       return;
     }
     if (format === 'text') {

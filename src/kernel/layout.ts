@@ -331,6 +331,11 @@ export const FORMAT_CDXJ = 6;
  * is that of the query (QUERY_HOST), or without one the first field of the line.
  */
 export const FORMAT_LOG = 7;
+/**
+ * A line of an archive's index in columns (CDX): fields with a space between two of them, and no
+ * quotes. With QUERY_ROW_FIELDS each record has as many fields.
+ */
+export const FORMAT_CDX = 8;
 /** Bytes of the time of a URL: see QUERY_TIMES. */
 export const TIME_BYTES = WORD;
 

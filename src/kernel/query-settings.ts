@@ -1,5 +1,6 @@
 /** What a run asks about each URL, and the words in which the answers come out. */
 
+import { csvField } from '../base/control-characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Authority, Scheme } from '../protocol/authority.js';
@@ -47,7 +48,7 @@ import {
 /**
  * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
  * row; the rows of Parquet and the records of WARC come as JSON objects; in CDXJ a key and a time
- * precede an object; a log is that of a web server.
+ * precede an object; cdx is an index in columns; a log is that of a web server.
  */
 export type RecordFormat =
   | 'text'
@@ -57,6 +58,7 @@ export type RecordFormat =
   | 'tsv'
   | 'parquet'
   | 'cdxj'
+  | 'cdx'
   | 'warc'
   | 'log';
 /**
@@ -232,6 +234,7 @@ export const NOTATIONS = {
   tsv: '\t',
   parquet: 'json',
   cdxj: 'json',
+  cdx: ' ',
   warc: 'json',
   log: 'text',
   offsets: 'json',
@@ -239,6 +242,19 @@ export const NOTATIONS = {
 } as const satisfies Record<LineFormat | Conversion, string>;
 
 type Notation = (typeof NOTATIONS)[keyof typeof NOTATIONS];
+
+type Delimiter = Exclude<Notation, 'text' | 'json'>;
+
+/**
+ * A field that is added to a row. In CDX nothing can quote a space: it becomes `%20`, and `-`
+ * stands for an empty field.
+ */
+export function addedField(delimiter: Delimiter, text: string): string {
+  if (delimiter !== ' ') return csvField(text, '\t');
+  if (text === '') return '-';
+  const escaped = [...text].map((each) => (each <= ' ' ? encodeURIComponent(each) : each));
+  return escaped.join('');
+}
 
 export function isRows(format: LineFormat): boolean {
   return NOTATIONS[format] !== 'text' && NOTATIONS[format] !== 'json';
@@ -309,8 +325,8 @@ export function verdictFragments(settings: QuerySettings, index: number): string
   if (notation === 'text') return own.map((word) => `${word}${isLast ? '\t' : ','}`);
   if (notation !== 'json') {
     // Does not compile if there is a further notation, which is no delimiter.
-    const delimiter: ',' | '\t' = notation;
-    return own.map((word) => `${delimiter}${word}`);
+    const delimiter: Delimiter = notation;
+    return own.map((word) => delimiter + addedField(delimiter, word));
   }
   const several = count > 1;
   const member = isUse
@@ -336,7 +352,9 @@ function shardFragments({ verdictField = 'shard' }: QuerySettings, notation: Not
   const field = `"${inString(verdictField)}":`;
   const texts = { text: ['', '\t'], json: [field, `${field}null`] } as const;
   const [before, invalid] =
-    notation === 'text' || notation === 'json' ? texts[notation] : [notation, notation];
+    notation === 'text' || notation === 'json'
+      ? texts[notation]
+      : [notation, notation + addedField(notation, '')];
   return VERDICTS.map((verdict) => (verdict === 'invalid' ? invalid : before));
 }
 
@@ -349,6 +367,7 @@ const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
   tsv: ',"row":',
   parquet: ',"row":',
   cdxj: ',"line":',
+  cdx: ',"line":',
   warc: ',"record":',
   log: ',"line":',
   offsets: ',"row":',

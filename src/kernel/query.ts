@@ -35,6 +35,7 @@ import {
   CONVERT_TEXT,
   CONVERT_TSV,
   CRC_BYTES,
+  FORMAT_CDX,
   FORMAT_CDXJ,
   FORMAT_CSV,
   FORMAT_JSON,
@@ -174,6 +175,7 @@ const FORMAT_NUMBERS: Record<LineFormat, number> = {
   tsv: FORMAT_TSV,
   parquet: FORMAT_NDJSON,
   cdxj: FORMAT_CDXJ,
+  cdx: FORMAT_CDX,
   warc: FORMAT_NDJSON,
   log: FORMAT_LOG,
   offsets: FORMAT_OFFSETS,
@@ -253,9 +255,9 @@ function lineOverhead(
   verdicts: number,
 ): number {
   const agents = outcomesOf(settings);
-  // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
-  // too.
-  const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
+  // Escaping turns each byte of a rule's text into at most six. In a source, too, quotes may be
+  // doubled, and a space may become %20.
+  const explanation = 256 + 6 * TEXT_LIMIT + 3 * (SOURCE_LIMIT + 256);
   // The caller chooses how the members of uses are called; a character takes at most three bytes.
   const members = [FRAGMENT_USE_REASONS_OPEN, FRAGMENT_USE_VERSIONS_OPEN, FRAGMENT_SIGNALS_OPEN]
     .map((fragment) => (words[fragment] ?? '').length)

@@ -20,7 +20,14 @@ export interface BadRecord {
  * record, so records are counted. In Parquet, rows are counted. A row of CSV or TSV has the number
  * of its first line. In WARC, the records that are judged are counted, and damaged places.
  */
-export type RecordUnit = 'line' | 'record' | 'row' | 'first line' | 'WARC record' | 'line of a log';
+export type RecordUnit =
+  | 'line'
+  | 'record'
+  | 'row'
+  | 'first line'
+  | 'WARC record'
+  | 'line of CDX'
+  | 'line of a log';
 
 /** The unit by which the bad records of a format are numbered. */
 export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
@@ -31,6 +38,7 @@ export const RECORD_UNITS: Readonly<Record<RecordFormat, RecordUnit>> = {
   tsv: 'first line',
   parquet: 'row',
   cdxj: 'line',
+  cdx: 'line of CDX',
   warc: 'WARC record',
   log: 'line of a log',
 };
@@ -56,6 +64,10 @@ const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
     'invalid-url': 'WARC-Target-URI is not an http, https or ftp URL',
     'no-object': 'damaged',
     'no-time': 'WARC-Date is missing or invalid',
+  },
+  'line of CDX': {
+    'no-url':
+      'more or fewer fields than the header or the first line has, or no URL in the column (--url-field)',
   },
   'line of a log': {
     'no-url': 'no request for a path or a URL, or not a whole line of the combined format',

@@ -57,8 +57,8 @@ import {
   type Tally,
   type WantedRules,
 } from './counts.js';
+import { ARCHIVE_TIME } from './input/cdx.js';
 import { MOST_FIELDS } from './input/first-row.js';
-import { ARCHIVE_TIME } from './input/formats.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordSayings, Saying } from './output/record-sayings.js';
 import {
@@ -544,6 +544,7 @@ const BAD_RECORD_MEMBERS = {
   json: ['record', 'input'],
   parquet: ['row', 'input'],
   cdxj: ['line', 'input'],
+  cdx: [],
   warc: ['record', 'input'],
   log: [],
   auto: ['line', 'record', 'row', 'input'],

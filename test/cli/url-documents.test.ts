@@ -114,29 +114,6 @@ describe('a document that holds URLs', () => {
     expect(code === 2 || stderr.includes(`The input ${what}`)).toBe(true);
   });
 
-  test('an index in CDX becomes rows, and its lines come back as they came', async ({ place }) => {
-    const lines = [
-      'example,com)/private/ 20250310120000 https://example.com/private/ text/html 200 A - - 1 2 a.gz',
-      'example,com)/x 20250310120000 https://example.com/x warc/revisit - A - - 1 2 a.gz',
-    ];
-    place.write('robots/example.com', 'User-agent: *\nDisallow: /private/\n');
-    place.write('f.cdx', ` CDX N b a m s k r M S V g\n${lines.join('\n')}\n`);
-    const { code, stderr } = await place.run('--robots-dir robots f.cdx');
-    expect(code).toBe(2);
-    const [, command = ''] =
-      /Make rows of it: (.*) … Its times are --time-field 2\. /.exec(stderr) ?? [];
-    const rows = `${command.replace('FILE', 'f.cdx').replace('robots-filter', '$rf')} --robots-dir robots -q`;
-    const allowed = await place.shell(`${rows} --allowed | tr '\\t' ' '`);
-    expect(allowed.text).toBe(`${lines[1]}\n`);
-    const denied = await place.shell(`${rows} --denied | tr '\\t' ' '`);
-    expect(denied.text).toBe(`${lines[0]}\n`);
-    // Other columns have other numbers; without the URL there is nothing to say.
-    place.write('f.cdx', ' CDX a k\nhttps://example.com/ A\n');
-    expect((await place.run('--robots-dir robots f.cdx')).stderr).toContain('--url-field 1 …');
-    place.write('f.cdx', ' CDX N k\n');
-    expect((await place.run('--robots-dir robots f.cdx')).code).toBe(0);
-  });
-
   test('from a pipe that has brought one line is one, too', async ({ place }) => {
     for (const text of [SITEMAP, PAGE.trimStart(), CRAWL_LOG, WAYBACK]) {
       place.write('f', Buffer.from(text, 'latin1'));

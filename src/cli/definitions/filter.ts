@@ -33,7 +33,7 @@ Each record gets one verdict for each agent:
     unknown  there is no robots.txt for the URL's scheme, host and port
     invalid  the record has no http, https or ftp URL
 
-Text comes out as VERDICT, tab, URL. JSON records come out as they are, those of arrays one on each line, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
+Text comes out as VERDICT, tab, URL. JSON records come out as they are, those of arrays one on each line, with "verdict" as the last member; rows of csv, tsv and cdx with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
 
 Exit status:
     0    the run was completed, whatever the verdicts
@@ -107,7 +107,7 @@ export const filterDefinition: CommandDefinition = {
       '--time-field <name>',
       'Judge each record for its own time, in this member or column.',
       'The robots.txt that was in force at that time counts: the newest that is not later. The table must have been compiled with --history; robots.txt files of --robots-dir need dates. Before the first one, the verdict is unknown. A record without a time is invalid.',
-      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, 10/Oct/2000:13:55:36 -0700, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. In CDXJ, timestamp is the time before the object; in WARC it is WARC-Date; in a log, time is that of the line.',
+      'Times are RFC 3339 or ISO 8601, with or without a zone (then UTC), 14 digits or their first 12, 10 or 8, 10/Oct/2000:13:55:36 -0700, or a number: from 100,000,000 on seconds since 1970, from 100,000,000,000 on milliseconds. In Parquet also TIMESTAMP, DATE and INT96, and a partition of the path. timestamp is the column b of CDX, the time before the object of CDXJ, and the WARC-Date of WARC; in a log, time is that of the line.',
       '    robots-filter --table history.table --time-field fetch_time -a GPTBot crawl.parquet',
     ).argParser(fieldPathOnce),
     describedOption(
@@ -237,7 +237,7 @@ export const shardDefinition: CommandDefinition = {
 The shard of a host is the CRC-32 of its canonical form, modulo the number of shards. All schemes and ports of a host have one shard. The same in Spark SQL, Python and DuckDB:
 ${docsPage('shards.md')}
 
-Text comes out as SHARD, tab, URL. JSON records come out with "shard" as the last member; rows of csv and tsv with a column "shard" at the end. A record without a valid URL has no shard: an empty field, or null. Records keep their order.
+Text comes out as SHARD, tab, URL. JSON records come out with "shard" as the last member; rows of csv, tsv and cdx with a column "shard" at the end. A record without a valid URL has no shard: an empty field, or null; in cdx -. Records keep their order.
 
 Exit status:
     0    the run was completed

@@ -604,6 +604,7 @@ const LINES: Readonly<Record<RecordFormat, string>> = {
   json: 'parts of JSON',
   csv: 'rows',
   tsv: 'rows',
+  cdx: 'those of an index in columns',
   cdxj: 'those of an index: key, time and JSON object',
   parquet: 'bytes of Parquet',
   warc: 'records of WARC',

@@ -4,6 +4,7 @@ import { BACKSLASH, CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../..
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
+  FORMAT_CDX,
   FORMAT_CDXJ,
   FORMAT_JSON,
   FORMAT_LOG,
@@ -50,6 +51,7 @@ import {
 } from './memory';
 import {
   countFields,
+  countUnquoted,
   delimiterOf,
   holdsRows,
   isRefusedRow,
@@ -220,7 +222,7 @@ function locateByOffset(
   return resolve(query, line, hostSpace, scratch);
 }
 
-/** The line is a row with the URL in a column. An empty line is no row. */
+/** The line is a row with the URL in a column. An empty line is no row, nor is a blank in CDX. */
 function locateInRow(
   query: Query,
   line: Line,
@@ -231,7 +233,8 @@ function locateInRow(
   const start = line.start;
   endLine(line, findByte(LF, start, end), end);
   const lineEnd = line.end;
-  if (start === lineEnd) {
+  const isIndex = query.format === FORMAT_CDX;
+  if (start === lineEnd || (isIndex && isBlank(start, lineEnd))) {
     line.outcome = EMPTY;
     return scratch;
   }
@@ -243,7 +246,9 @@ function locateInRow(
     fail(line, REASON_NO_URL);
     return scratch;
   }
-  const fields = countFields(rowStart(line), lineEnd, delimiterOf(query));
+  const fields = isIndex
+    ? countUnquoted(start, lineEnd, delimiterOf(query))
+    : countFields(rowStart(line), lineEnd, delimiterOf(query));
   if (fields === 0) {
     fail(line, REASON_RETURN_IN_LINE);
     return scratch;
@@ -251,8 +256,10 @@ function locateInRow(
   const wanted = query.rowFields;
   const missing = wanted === 0 ? 0 : wanted - fields;
   line.missing = missing;
-  // A delimiter too many may be part of the URL, which is then longer than its field.
-  const free: usize = missing < 0 ? 0 : locateField(query, line, scratch);
+  // A delimiter too many may be part of the URL, which is then longer than its field. A line of an
+  // index with too few fields may have been cut within the URL.
+  const isWrong = missing < 0 || (isIndex && missing > 0);
+  const free: usize = isWrong ? 0 : locateField(query, line, scratch);
   if (free === 0) {
     fail(line, REASON_NO_URL);
     return scratch;

@@ -1,8 +1,12 @@
-/** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: kernel/layout.ts, ROW_MARKED. */
+/**
+ * Finds the URL in a row of CSV or TSV (RFC 4180), or in a line of CDX. Marked rows:
+ * kernel/layout.ts, ROW_MARKED.
+ */
 
-import { COMMA, CR, LF, QUOTE, TAB } from '../../base/ascii';
+import { COMMA, CR, LF, QUOTE, SPACE, TAB } from '../../base/ascii';
 import {
   COPY_MARGIN,
+  FORMAT_CDX,
   FORMAT_CSV,
   FORMAT_TSV,
   ROW_MARK_BYTES,
@@ -15,12 +19,19 @@ import { claimScratch, Line, Query, setWhen, setWho } from './memory';
 /** Whether the lines of a query are rows. */
 export function holdsRows(query: Query): bool {
   const format = query.format;
-  return format === FORMAT_CSV || format === FORMAT_TSV;
+  return format === FORMAT_CSV || format === FORMAT_TSV || format === FORMAT_CDX;
 }
 
 /** The byte between two fields. */
 export function delimiterOf(query: Query): i32 {
-  return query.format === FORMAT_TSV ? TAB : COMMA;
+  const format = query.format;
+  if (format === FORMAT_CDX) return SPACE;
+  return format === FORMAT_TSV ? TAB : COMMA;
+}
+
+/** The byte around a quoted field; in CDX, which has no quotes, LF, which no line holds. */
+function quoteOf(query: Query): i32 {
+  return query.format === FORMAT_CDX ? LF : QUOTE;
 }
 
 /**
@@ -32,12 +43,13 @@ export function standInOf(line: Line): i32 {
   return rowStart(line) === start ? LF : <i32>load<u8>(start, 1);
 }
 
-/** Address of the row, after its mark if it has one. */
+/** Address of the row, after its mark if it has one. In CDX any byte may begin a line. */
 export function rowStart(line: Line): usize {
   const start = line.start;
   if (line.end - start < <usize>ROW_MARK_BYTES) return start;
   const first: i32 = load<u8>(start);
-  return first === ROW_MARKED || first === ROW_REFUSED ? start + <usize>ROW_MARK_BYTES : start;
+  if (first !== ROW_MARKED && first !== ROW_REFUSED) return start;
+  return line.query.format === FORMAT_CDX ? start : start + <usize>ROW_MARK_BYTES;
 }
 
 /** Whether the reader of rows has refused this row. */
@@ -65,10 +77,11 @@ function closingQuote(at: usize, end: usize): usize {
 export function locateField(query: Query, line: Line, scratch: usize): usize {
   const end = line.end;
   const delimiter = delimiterOf(query);
-  const at = fieldAt(rowStart(line), end, delimiter, query.column);
-  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter);
+  const quote = quoteOf(query);
+  const at = fieldAt(rowStart(line), end, delimiter, quote, query.column);
+  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter, quote);
   if (fieldEnd <= at) return 0;
-  if (load<u8>(at) !== QUOTE) return useBytes(line, at, fieldEnd, scratch);
+  if (load<u8>(at) !== quote) return useBytes(line, at, fieldEnd, scratch);
   return useQuoted(line, at + 1, fieldEnd - 1, scratch);
 }
 
@@ -92,12 +105,13 @@ export function locateAgentField(query: Query, line: Line): void {
 function storeField(query: Query, line: Line, column: i32, isTime: bool): void {
   const end = line.end;
   const delimiter = delimiterOf(query);
-  const at = fieldAt(rowStart(line), end, delimiter, column);
-  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter);
+  const quote = quoteOf(query);
+  const at = fieldAt(rowStart(line), end, delimiter, quote, column);
+  const fieldEnd: usize = at === 0 ? 0 : endOfField(at, end, delimiter, quote);
   const isFound = fieldEnd > at;
-  const quote = <usize>(isFound && load<u8>(at) === QUOTE);
-  const from = isFound ? at + quote : 0;
-  const to = isFound ? fieldEnd - quote : 0;
+  const isQuoted = <usize>(isFound && load<u8>(at) === quote);
+  const from = isFound ? at + isQuoted : 0;
+  const to = isFound ? fieldEnd - isQuoted : 0;
   if (isTime) setWhen(from, to);
   else setWho(from, to);
 }
@@ -106,9 +120,9 @@ function storeField(query: Query, line: Line, column: i32, isTime: bool): void {
  * Address where the field of a column begins; 0 if the row has no such column, or a quote before it
  * is not closed.
  */
-function fieldAt(at: usize, end: usize, delimiter: i32, column: i32): usize {
+function fieldAt(at: usize, end: usize, delimiter: i32, quote: i32, column: i32): usize {
   for (let left = column; left > 0; left--) {
-    const isQuoted = at < end && load<u8>(at) === QUOTE;
+    const isQuoted = at < end && load<u8>(at) === quote;
     const close = isQuoted ? closingQuote(at + 1, end) : at;
     if (isQuoted && close === end) return 0;
     const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
@@ -122,8 +136,8 @@ function fieldAt(at: usize, end: usize, delimiter: i32, column: i32): usize {
  * The end of the field at `at`, with its quotes; 0 if its quote is not closed, or is closed before
  * the field ends.
  */
-function endOfField(at: usize, end: usize, delimiter: i32): usize {
-  if (at === end || load<u8>(at) !== QUOTE) return findByte(delimiter, at, end);
+function endOfField(at: usize, end: usize, delimiter: i32, quote: i32): usize {
+  if (at === end || load<u8>(at) !== quote) return findByte(delimiter, at, end);
   const close = closingQuote(at + 1, end);
   if (close === end) return 0;
   const after = close + 1;
@@ -212,6 +226,21 @@ export function countFields(from: usize, end: usize, delimiter: i32): i32 {
     }
     if (returns !== 0) return 0;
     fields += <i32>popcnt(delimiters);
+  }
+  return fields;
+}
+
+/** As `countFields`, for a line without quotes: in CDX they are bytes like others. */
+export function countUnquoted(from: usize, end: usize, delimiter: i32): i32 {
+  let fields: i32 = 1;
+  for (let at = from; at < end; at += BLOCK) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
+    if ((positionsOf(CR, a, b, c, d) & here) !== 0) return 0;
+    fields += <i32>popcnt(positionsOf(delimiter, a, b, c, d) & here);
   }
   return fields;
 }

@@ -104,6 +104,9 @@ function isDoubtful({ delimiter, isGuess }: FoundColumns): boolean {
   return isGuess && delimiter.character === ',';
 }
 
+/** Formats whose first bytes leave no doubt. */
+const RECOGNISED: readonly RecordFormat[] = ['ndjson', 'cdx', 'cdxj', 'warc'];
+
 /** Whether a column of this name usually holds URLs. */
 export function isUrlColumnName(name: string): boolean {
   return NAMES.has(bare(name).toLowerCase().replaceAll('_', ' '));
@@ -127,7 +130,7 @@ function findColumns(
   format: RecordFormat | undefined,
 ): FoundColumns | undefined {
   if (format === 'json' && !isQuotedRow(head)) return undefined;
-  if (format === 'ndjson' || format === 'cdxj' || format === 'warc') return undefined;
+  if (format !== undefined && RECOGNISED.includes(format)) return undefined;
   const delimiters = format === 'json' ? QUOTED : DELIMITERS;
   const lines = firstLines(head, isWhole);
   const found = columnsOf(delimiters, () => lines);

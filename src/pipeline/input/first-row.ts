@@ -10,7 +10,7 @@ import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
 import type { Chunks, LinesOptions } from './raw-input.js';
 
 /** Maximum length of the first row, in bytes. */
-const LONGEST = 1024 * 1024;
+export const LONGEST = 1024 * 1024;
 
 /** Maximum number of rows in which a header is looked for below comments. */
 const MOST_ROWS_ABOVE = 64;
@@ -37,7 +37,7 @@ export interface RowsOptions extends LinesOptions {
 }
 
 /** What the first row tells about the others. */
-interface FirstRow {
+export interface FirstRow {
   /** The header; `undefined` if the first row is a record, empty if there is no row. */
   readonly header: Buffer | undefined;
   /** Number of lines of the header. */
@@ -265,16 +265,16 @@ interface Sought {
   readonly option: string;
 }
 
-const URLS: Sought = { content: 'URLs', option: '--url-field' };
-const TIME: Sought = { content: 'times', option: '--time-field' };
-const AGENT: Sought = { content: 'agents', option: '--agent-field' };
+export const URLS: Sought = { content: 'URLs', option: '--url-field' };
+export const TIME: Sought = { content: 'times', option: '--time-field' };
+export const AGENT: Sought = { content: 'agents', option: '--agent-field' };
 
 /**
  * The column, from 0, that an option names, or gives the number of.
  *
  * @throws RobotsFilterError `input` if there is none, or several
  */
-function columnNamed(
+export function columnNamed(
   fields: readonly string[],
   hasHeader: boolean,
   column: string,
@@ -360,7 +360,7 @@ function columnNumber(text: string | undefined): number {
   return number <= MOST_FIELDS ? number : 0;
 }
 
-function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
+export function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
   return new RobotsFilterError('input', `${name}: ${reason}`);
 }
 

@@ -24,6 +24,7 @@ import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
+import { beginsWithIndex, readColumns, TIME_DIGITS } from './cdx.js';
 import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { type RowsOptions, readFirstRow } from './first-row.js';
 import {
@@ -143,9 +144,6 @@ const json: Format = {
   },
 };
 
-/** Digits of the time in a line of CDXJ. */
-const CDXJ_DIGITS = 14;
-
 /** Lines of an archive's index (CDXJ): a sort key, a time of 14 digits, and a JSON object. */
 const cdxj: Format = {
   name: 'cdxj',
@@ -154,19 +152,26 @@ const cdxj: Format = {
     const key = head.indexOf(SPACE, start);
     const lineEnd = head.indexOf(LF, start);
     if (key < 0 || (lineEnd >= 0 && lineEnd < key)) return lineEnd < 0 ? undefined : false;
-    for (let digit = 1; digit <= CDXJ_DIGITS; digit++) {
+    for (let digit = 1; digit <= TIME_DIGITS; digit++) {
       const byte = head[key + digit];
       if (byte === undefined) return undefined;
       if (!isDigit(byte)) return false;
     }
-    const object = key + CDXJ_DIGITS + 2;
+    const object = key + TIME_DIGITS + 2;
     if (object >= head.length) return undefined;
     return head[object - 1] === SPACE && head[object] === OPEN_BRACE;
   },
 };
 
-/** What `--time-field` calls the time of a capture: before the object of CDXJ, or WARC-Date. */
-export const ARCHIVE_TIME = 'timestamp';
+/** Lines of an archive's index in columns. */
+const cdx: Format = {
+  name: 'cdx',
+  recognise: beginsWithIndex,
+  async toRows(chunks, options) {
+    const first = await readColumns(chunks, options);
+    return { ...first, stream: chunks.stream() };
+  },
+};
 
 const WARC_MAGIC = magicOf('WARC/');
 
@@ -242,7 +247,18 @@ const parquet: Format = {
  * The formats that are read, in the order in which they are tried. Add a new one before any format
  * that would also recognise its first bytes.
  */
-export const FORMATS: readonly Format[] = [parquet, warc, json, ndjson, cdxj, log, csv, tsv, text];
+export const FORMATS: readonly Format[] = [
+  parquet,
+  warc,
+  json,
+  ndjson,
+  cdx,
+  cdxj,
+  log,
+  csv,
+  tsv,
+  text,
+];
 
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +

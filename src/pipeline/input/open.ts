@@ -19,8 +19,8 @@ import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import type { ZstdDamage, ZstdSource } from '../../workers/messages.js';
 import { PARQUET_ENDING } from '../bad-record.js';
+import { ARCHIVE_TIME } from './cdx.js';
 import {
-  ARCHIVE_TIME,
   describeRefusal,
   type Format,
   formatNamed,

@@ -16,8 +16,6 @@ interface UrlDocument {
   readonly name: string;
   /** The command that reads the document and writes its URLs, one on each line. */
   readonly command: string;
-  /** Options with which the output of the command is read. Default: those of a list of URLs. */
-  readonly options?: string;
   /** What else may be the case, as a sentence. */
   readonly otherwise?: string;
 }
@@ -58,22 +56,6 @@ const HERITRIX: UrlDocument = {
   command: "awk '$4 ~ /^(https?|ftp):/ { print $4 }'",
 };
 
-/**
- * A classic index of an archive, by its header: a letter for each column, `a` for the URL as it was
- * captured and `b` for the time. As rows, its lines keep their columns.
- */
-function indexWith(letters: readonly string[]): UrlDocument | undefined {
-  const [url, time] = ['a', 'b'].map((letter) => letters.indexOf(letter) + 1);
-  if (url === undefined || url === 0) return undefined;
-  const options = `--input tsv --no-header --url-field ${url}`;
-  return {
-    name: 'an index in CDX',
-    command: "tail -n +2 | tr ' ' '\\t'",
-    options,
-    otherwise: `${time === 0 ? '' : `Its times are --time-field ${time}. `}To write its lines with spaces again, add | tr '\\t' ' '.`,
-  };
-}
-
 /** A JSON array of rows, as the CDX servers of archives write it. */
 function rowsOfJson(column: number, hasHeader: boolean): UrlDocument {
   const rows = `json.load(sys.stdin)${hasHeader ? '[1:]' : ''}`;
@@ -93,13 +75,11 @@ function rowsOfJson(column: number, hasHeader: boolean): UrlDocument {
 export function describeUrlDocument(head: Uint8Array, compression?: string): string | undefined {
   const found = documentOf(head);
   if (found === undefined) return undefined;
-  const { name, command, options = '', otherwise } = found;
+  const { name, command, otherwise } = found;
   const outer = COMPRESSIONS.find((each) => each.name === compression);
   const source = outer === undefined ? 'cat FILE' : `${outer.command} FILE`;
   const more = otherwise === undefined ? '' : ` ${otherwise}`;
-  const reading = `robots-filter ${options === '' ? '…' : `${options} …`}`;
-  const verb = options === '' ? 'Cut the URLs out' : 'Make rows of it';
-  return `is ${name}, not one URL per line. ${verb}: ${source} | ${command} | ${reading}${more}`;
+  return `is ${name}, not one URL per line. Cut the URLs out: ${source} | ${command} | robots-filter …${more}`;
 }
 
 function documentOf(head: Uint8Array): UrlDocument | undefined {
@@ -110,8 +90,6 @@ function documentOf(head: Uint8Array): UrlDocument | undefined {
   if (start.startsWith('<')) return markup(start.toLowerCase());
   if (start.startsWith('[')) return jsonRows(start);
   const [line = ''] = firstLines(bytes, true);
-  const [mark, ...letters] = line.split(' ');
-  if (mark === 'CDX' && letters.every((letter) => letter.length === 1)) return indexWith(letters);
   return isLineOfHeritrix(line) ? HERITRIX : undefined;
 }
 

@@ -64,6 +64,10 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
     case 'tsv':
       addRows(input, NOTATIONS[format].charCodeAt(0), add);
       break;
+    case 'cdx':
+      addIndexLines(input, add);
+      otherFormat = formatBeside(format, beginning);
+      break;
     case 'parquet':
       if (input.kind === 'stream' && input.parquet !== undefined) {
         await addColumns(input.parquet, add);
@@ -75,7 +79,7 @@ export async function sampleInput(input: OpenInput): Promise<SampledInput> {
       const lines = firstLines(beginning, true);
       for (const line of lines) add(WHOLE_LINE, line);
       const isObjects = lines.length > 0 && lines.every((line) => line.startsWith('{'));
-      otherFormat = isObjects ? 'ndjson' : rowsFormat(beginning, true, 'text')?.format;
+      otherFormat = isObjects ? 'ndjson' : formatBeside(format, beginning);
     }
   }
   const unit =
@@ -186,6 +190,20 @@ function addRows(
     }
     at = end;
   }
+}
+
+/** Adds the fields of the first lines of an index, by the letters of its header or by numbers. */
+function addIndexLines(input: OpenInput, add: (name: string, value: string) => void): void {
+  const header = input.kind === 'stream' ? input.header : undefined;
+  const names = header === undefined ? [] : firstFields(header)[0]?.slice(1);
+  for (const fields of firstFields(input.beginning).slice(header === undefined ? 0 : 1)) {
+    for (const [index, field] of fields.entries()) add(names?.[index] ?? String(index + 1), field);
+  }
+}
+
+/** The fields of the first lines of an index, without the delimiter before a header. */
+function firstFields(lines: Buffer): string[][] {
+  return firstLines(lines, true).map((line) => line.split(' '));
 }
 
 /** Adds the first values of all columns of text. */

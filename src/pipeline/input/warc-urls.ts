@@ -15,7 +15,7 @@ import {
   type RecordHandler,
   type WarcRecord,
 } from '../../warc/records.js';
-import { ARCHIVE_TIME } from './formats.js';
+import { ARCHIVE_TIME } from './cdx.js';
 import type { ChunkSource, DamagedPlace } from './raw-input.js';
 
 /** The types of records with what a URL gave: each is a record of the input. */

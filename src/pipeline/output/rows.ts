@@ -8,6 +8,7 @@ import { csvField } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { type Frame, readFrames } from '../../kernel/query.js';
 import {
+  addedField,
   CONVERTED_URL,
   type Conversion,
   JUDGED_AS,
@@ -135,7 +136,7 @@ export class HeaderRow {
         `${name}: has a column called ${clash}, the name of an added column. Choose another name: --verdict-field NAME`,
       );
     }
-    const added = names.map((field) => `${notation}${csvField(field, '\t')}`).join('');
+    const added = names.map((field) => notation + addedField(notation, field)).join('');
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
   }
 
@@ -221,7 +222,7 @@ export type OutputFormat = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'warc
 export type AskedFormat = OutputFormat | 'own';
 
 /** What comes out: a format that can be asked for, or one in which records stay as they came. */
-type WrittenFormat = OutputFormat | 'cdxj' | 'log';
+type WrittenFormat = OutputFormat | 'cdx' | 'cdxj' | 'log';
 
 /** The format in which the records of an input come out whole, as lines. */
 const OWN: Record<RecordFormat, WrittenFormat> = {
@@ -232,6 +233,7 @@ const OWN: Record<RecordFormat, WrittenFormat> = {
   tsv: 'tsv',
   parquet: 'ndjson',
   cdxj: 'cdxj',
+  cdx: 'cdx',
   warc: 'ndjson',
   log: 'log',
 };
@@ -259,7 +261,7 @@ export function conversionOf(
 ): Conversion | undefined {
   const written = writtenFormat(input, output);
   const isOwn = written === writtenFormat(input, undefined);
-  if (isOwn || written === 'cdxj' || written === 'log') return undefined;
+  if (isOwn || written === 'cdx' || written === 'cdxj' || written === 'log') return undefined;
   if (written === 'warc') return 'outcomes';
   return written === 'parquet' && input === 'parquet' ? 'outcomes' : written;
 }
@@ -327,10 +329,9 @@ export function sayingAdder(
       text: membersOf(said, agents, sayings),
     });
   }
-  const isText = notation === 'text';
   const field = (each: Said | undefined): string => {
     const value = columnValue(each) ?? '';
-    return isText ? `\t${value}` : notation + csvField(value);
+    return notation === 'text' ? `\t${value}` : notation + addedField(notation, value);
   };
   return (record, said) => ({ at: lineEndOf(record), text: said.map(field).join('') });
 }

@@ -1,8 +1,20 @@
 /** JSON records: the line as read, and the members that the query adds. */
 
-import { CLOSE_BRACE, COLON, COMMA, LF, OPEN_BRACE, QUOTE, TAB } from '../../../base/ascii';
+import {
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  DIGIT_0,
+  HYPHEN,
+  LF,
+  OPEN_BRACE,
+  QUOTE,
+  SPACE,
+  TAB,
+} from '../../../base/ascii';
 import {
   BAD_INPUT_LIMIT,
+  FORMAT_CDX,
   FRAGMENT_AGENT,
   FRAGMENT_BAD_END,
   FRAGMENT_BAD_INPUT,
@@ -57,6 +69,8 @@ import {
 /** Length that most objects and strings do not exceed: see `copy`. */
 const USUAL_RECORD: i32 = 192;
 const USUAL_STRING: i32 = 128;
+/** `%2` as a word. */
+const PERCENT_2: i32 = 0x3225;
 
 /**
  * Writes an agent's name as the key of a member, with quotes and colon. Unless it is the first, a
@@ -118,7 +132,7 @@ function judgedAs(query: Query, to: usize): usize {
 function agentColumn(query: Query, delimiter: i32, to: usize): usize {
   if ((query.flags & QUERY_NAMES_AGENT) === 0) return to;
   to = byte(delimiter, to);
-  return query.name === 0 ? to : agentName(query, to);
+  return query.name === 0 ? empty(delimiter, to) : agentName(query, to);
 }
 
 /**
@@ -251,7 +265,7 @@ export function describeBadLine(
   return fragment(query, FRAGMENT_BAD_END, to);
 }
 
-// ---- Rows of CSV and TSV: the row as it came, and the columns that the query adds
+// ---- Rows of CSV, TSV and CDX: the row as it came, and the columns that the query adds
 
 /** Writes the row as it came, with its newlines. */
 export function passRow(line: Line, to: usize): usize {
@@ -268,9 +282,11 @@ export function passRow(line: Line, to: usize): usize {
 
 /**
  * Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. The row
- * gets the fields that it lacks, so that the verdicts stand in their columns.
+ * gets the fields that it lacks, so that the verdicts stand in their columns. A line of CDX stays
+ * as it came, whatever its fields: the added ones are the last.
  */
 export function annotateRow(query: Query, worker: Worker, line: Line, to: usize): usize {
+  if (query.format === FORMAT_CDX) return rowColumns(query, worker, SPACE, pass(line, to));
   const outcome = line.outcome;
   if (outcome >= 0) {
     const reason = outcome & REASON_MASK;
@@ -318,7 +334,8 @@ function pad(delimiter: i32, fields: i32, to: usize): usize {
 
 /**
  * Writes the verdicts, each after a delimiter; with QUERY_EXPLAIN also for each agent, each after a
- * delimiter: reason, line, rule, agent, source; with QUERY_DATED the time of the version.
+ * delimiter: reason, line, rule, agent, source; with QUERY_DATED the time of the version. Between
+ * spaces no field is empty or holds one.
  */
 export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usize): usize {
   to = verdicts(query, worker, to);
@@ -331,17 +348,27 @@ export function rowColumns(query: Query, worker: Worker, delimiter: i32, to: usi
     to = byte(delimiter, to);
     to = fragment(query, FRAGMENT_REASONS + (result.outcome & REASON_MASK), to);
     to = byte(delimiter, to);
-    if (ruled) to = decimal(result.line, to);
+    to = ruled ? decimal(result.line, to) : empty(delimiter, to);
     to = byte(delimiter, to);
-    if (ruled) to = quoted(to, ruleText(query, agent, result, to + 1));
+    to = field(delimiter, to, ruled ? ruleText(query, agent, result, to + 1) : to + 1);
     to = byte(delimiter, to);
-    if (ruled) to = quoted(to, tokenText(agent, result, to + 1));
+    to = field(delimiter, to, ruled ? tokenText(agent, result, to + 1) : to + 1);
     to = byte(delimiter, to);
-    const sourceEnd = sourceText(query, result, to + 1);
-    if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
+    to = field(delimiter, to, sourceText(query, result, to + 1));
     to = versionColumn(query, result, delimiter, to);
   }
   return agentColumn(query, delimiter, to);
+}
+
+/** Ends a field whose text stands after the byte at `start`; it is empty if there is no text. */
+function field(delimiter: i32, start: usize, end: usize): usize {
+  if (end === start + 1) return empty(delimiter, start);
+  return delimiter === SPACE ? unspaced(start, end) : quoted(start, end);
+}
+
+/** Writes an empty field: between spaces a `-`. */
+function empty(delimiter: i32, to: usize): usize {
+  return delimiter === SPACE ? byte(HYPHEN, to) : to;
 }
 
 /** With QUERY_DATED writes the time of the version that decided, after a delimiter. */
@@ -349,7 +376,26 @@ function versionColumn(query: Query, result: Result, delimiter: i32, to: usize):
   if ((query.flags & QUERY_DATED) === 0) return to;
   const since = sinceOf(query, result);
   to = byte(delimiter, to);
-  return since === 0 ? to : writeTime(since, to);
+  return since === 0 ? empty(delimiter, to) : writeTime(since, to);
+}
+
+/** Moves the text after the byte at `start` to it, with `%20` for each space. */
+function unspaced(start: usize, end: usize): usize {
+  let spaces: usize = 0;
+  for (let at = start + 1; at < end; at++) if (load<u8>(at) === SPACE) spaces++;
+  // Written from the end, the text does not overwrite what is still to be read.
+  const last = end + 2 * spaces;
+  let to = last;
+  for (let at = end - 1; at > start; at--) {
+    const value: i32 = load<u8>(at);
+    if (value === SPACE) {
+      to -= 3;
+      store<u16>(to, PERCENT_2);
+      store<u8>(to, DIGIT_0, 2);
+    } else store<u8>(--to, value);
+  }
+  memory.copy(start, start + 1, last - start - 1);
+  return last - 1;
 }
 
 /** Encloses the text after `start` in quotes, the first at `start`, and doubles those in it. */

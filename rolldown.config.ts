@@ -7,8 +7,8 @@ import { bundleable } from './build/bundleable.js';
 import { bundledCommander } from './build/bundled-commander.js';
 import { plainExports } from './build/plain-exports.js';
 
-/** Packages stay outside, but commander, and what `bundledCommander` leaves out of it. */
-const external = /^(?!commander$|node:child_process$|[./]|[A-Z]:)/;
+/** Packages stay outside, but these, and what `bundledCommander` leaves out of commander. */
+const external = /^(?!(commander|tldts-icann|tldts-core)$|node:child_process$|[./]|[A-Z]:)/;
 
 /** Where piscina has its files. */
 const PISCINA = dirname(createRequire(import.meta.url).resolve('piscina'));

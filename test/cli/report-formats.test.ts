@@ -50,7 +50,7 @@ function textOf(value: unknown): string {
 
 const SELECTIONS = [[], ['--only', 'none'], ['--only', 'unknown']];
 
-test('an audit has the same rows in Parquet as in NDJSON, selected or not', async () => {
+test('an audit has the rows of NDJSON in Parquet, and keys beside them, selected or not', async () => {
   const place = twoSides();
   const words = ['audit', '-q', '--robots-dir', 'old', '-a', AGENTS.join()];
   const all = await rowsOf(place, words);
@@ -69,12 +69,37 @@ test('an audit has the same rows in Parquet as in NDJSON, selected or not', asyn
         const text = value === null ? undefined : textOf(value);
         return [name, text !== undefined && integers.includes(name) ? Number(text) : text];
       });
-      return Object.fromEntries(cells) as Row;
+      const host = String(row['host']);
+      const keys = { surt_host_name: `example,${host.split('.')[0]}`, registered_domain: host };
+      return { ...Object.fromEntries(cells), ...keys } as Row;
     });
     const read = await parquetReadObjects({ file });
     expect(read.map((row) => ({ ...row }))).toEqual(columns.map(withoutNulls(read)));
   }
   expect(all.length).toBeGreaterThan(AGENTS.length * HOSTS * 0.8);
+});
+
+test('the keys of an audit in Parquet are of the host, whatever its row names', async () => {
+  const place = workplace();
+  place.write('robots.ndjson', '{"host":"https://www.example.co.uk","robots":"Disallow:"}');
+  place.write('hosts.txt', 'www.example.co.uk\nexample.co.uk:8080\n[::1]\nhttp://192.0.2.1\n');
+  place.write('robots.txt', 'User-agent: *\nDisallow: /a\n');
+  const keysOf = async (command: string) => {
+    const { code, stderr } = await place.shell(`$rf audit -q ${command} > a.parquet`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { buffer, byteOffset, length } = readFileSync(join(place.path, 'a.parquet'));
+    const file = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+    const rows = await parquetReadObjects({ file });
+    return rows.map((row) => [row['host'], row['surt_host_name'], row['registered_domain']]);
+  };
+  expect(await keysOf('robots.ndjson --hosts hosts.txt --format parquet')).toEqual([
+    ['http://192.0.2.1', '1,2,0,192', null],
+    ['[::1]', null, null],
+    ['example.co.uk:8080', 'uk,co,example:8080', 'example.co.uk'],
+    ['https://www.example.co.uk', 'uk,co,example', 'example.co.uk'],
+  ]);
+  // One robots.txt names no host.
+  expect(await keysOf('robots.txt --format parquet')).toEqual([['robots.txt', null, null]]);
 });
 
 /** Readers show null as `undefined` or as `null`. */

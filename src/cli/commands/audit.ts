@@ -23,7 +23,7 @@ import {
   type UseOptions,
   usesOf,
 } from '../options.js';
-import { auditColumns, HostAudit } from '../report/audit-figures.js';
+import { auditColumns, HostAudit, type RowChoice } from '../report/audit-figures.js';
 import { type ReportAbout, reportAbout } from '../report/figures.js';
 import {
   HISTORY_COLUMNS,
@@ -134,12 +134,17 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
   const audited = { table, agents, asked, about, format, options, diagnostics };
   if (options.history === true) return auditHistory(audited);
   const names = agents.map(({ name }) => name);
-  const sink =
-    format === undefined
-      ? undefined
-      : await openRows(format, withAgents(auditColumns(uses), names), options);
+  const keysOf = format === 'parquet' ? await keysFor(single) : undefined;
+  const columns = withAgents(auditColumns(uses, keysOf !== undefined), names);
+  const sink = format === undefined ? undefined : await openRows(format, columns, options);
   const described = report === undefined ? undefined : await describeAgents(agents, options);
-  const hosts = new HostAudit(sink, table, { agents, uses }, options.only, described);
+  const hosts = new HostAudit(
+    sink,
+    table,
+    { agents, uses },
+    { only: options.only, keysOf },
+    described,
+  );
   const { tally } = hosts;
   for (const [host, parts] of labelledHosts(view, asked)) {
     // A report needs all hosts.
@@ -153,6 +158,13 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
   for (const line of totals(tally)) diagnostics.note(line);
   if (sink?.omission !== undefined) diagnostics.note(sink.omission);
   return SUCCESS;
+}
+
+/** What gives the keys of hosts. One robots.txt names no host: `robots.txt` would be one. */
+async function keysFor(single: string | undefined): Promise<RowChoice['keysOf']> {
+  if (single !== undefined) return () => [undefined, undefined];
+  const { joinKeys } = await import('../../inspect/join-keys.js');
+  return joinKeys;
 }
 
 /** The path of an argument that is one robots.txt, and no list of hosts or URLs. */

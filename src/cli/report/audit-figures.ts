@@ -8,6 +8,7 @@ import {
   RECORD_FIGURES,
   type RecordFigure,
 } from '../../inspect/host-report.js';
+import type { JoinKeys } from '../../inspect/join-keys.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import { UseAudit } from '../../inspect/use-audit.js';
 import { type Table, tableMemory } from '../../judge/table.js';
@@ -21,6 +22,7 @@ import {
 } from '../../patterns/use-answers.js';
 import { usedColumn } from '../../pipeline/output/rows.js';
 import { type Agent, parseAgent } from '../../protocol/agent.js';
+import { type Authority, parseAuthority } from '../../protocol/authority.js';
 import { recordsFor } from '../../protocol/fields.js';
 import type { Use } from '../../protocol/uses.js';
 import type { AccessResult } from '../../protocol/verdict.js';
@@ -37,7 +39,7 @@ import {
   type ReportAbout,
   zeros,
 } from './figures.js';
-import { boundedList, type Column, type RowPart, type RowSink, textOf } from './rows.js';
+import { boundedList, type Cell, type Column, type RowPart, type RowSink, textOf } from './rows.js';
 
 /** How much is allowed, or that the host is not known. */
 type Allowed = Reach | 'unknown';
@@ -364,8 +366,14 @@ const AUDIT_COLUMNS: readonly Column[] = [
   { name: 'date', width: 20 },
 ];
 
+/** The columns of the keys of `joinKeys`, which follow all others. */
+const KEY_COLUMNS: readonly Column[] = [
+  { name: 'surt_host_name', width: 28 },
+  { name: 'registered_domain', width: 28 },
+];
+
 /** The columns of an audit: after `allowed` those of the uses. */
-export function auditColumns(uses: readonly Use[]): Column[] {
+export function auditColumns(uses: readonly Use[], hasKeys: boolean): Column[] {
   const at = 1 + AUDIT_COLUMNS.findIndex(({ name }) => name === 'allowed');
   const ofUses = uses.flatMap(({ name }): Column[] => {
     const question = uses.length > 1 ? name : '';
@@ -376,7 +384,8 @@ export function auditColumns(uses: readonly Use[]): Column[] {
       { name: signal, width: Math.max(14, signal.length) },
     ];
   });
-  return [...AUDIT_COLUMNS.slice(0, at), ...ofUses, ...AUDIT_COLUMNS.slice(at)];
+  const keys = hasKeys ? KEY_COLUMNS : [];
+  return [...AUDIT_COLUMNS.slice(0, at), ...ofUses, ...AUDIT_COLUMNS.slice(at), ...keys];
 }
 
 // ---- The audit of a host
@@ -404,6 +413,14 @@ interface Shared {
   readonly characters: number;
 }
 
+/** Which rows an audit has, and with which columns. */
+export interface RowChoice {
+  /** Only rows with this value of `allowed`. */
+  readonly only: Allowed | undefined;
+  /** What the columns of keys hold; `undefined` without them. */
+  readonly keysOf: ((authority: Authority) => JoinKeys) | undefined;
+}
+
 /** Audits hosts, passes on their rows and counts them. */
 export class HostAudit {
   readonly tally: AuditTally;
@@ -415,6 +432,8 @@ export class HostAudit {
   readonly #useAudit: UseAudit;
   readonly #uses: readonly Use[];
   readonly #only: Allowed | undefined;
+  /** `undefined` if rows have no keys. */
+  readonly #keysOf: RowChoice['keysOf'];
   /** `undefined` if no report is wanted. */
   readonly #distinct: DistinctRobots | undefined;
   /** By the offsets of the robots record and of the list of records. */
@@ -424,7 +443,7 @@ export class HostAudit {
     sink: RowSink | undefined,
     table: Table,
     asked: { readonly agents: readonly Agent[]; readonly uses: readonly Use[] },
-    only: Allowed | undefined,
+    { only, keysOf }: RowChoice,
     described?: readonly AgentInfo[],
   ) {
     const { agents, uses } = asked;
@@ -438,6 +457,7 @@ export class HostAudit {
     this.#useAudit = new UseAudit(this.#view, this.#audit, uses, isGoogle);
     this.#uses = uses;
     this.#only = only;
+    this.#keysOf = keysOf;
     this.#distinct = isReported ? new DistinctRobots(this.#view) : undefined;
     this.tally = new AuditTally(described ?? agents.map(({ name }) => ({ agent: name })), uses);
   }
@@ -447,14 +467,14 @@ export class HostAudit {
     this.tally.add(
       host,
       parts.map(([label, authority]) =>
-        authority === undefined ? this.#unknownPart(label) : this.#part(label, authority),
+        authority === undefined ? this.#unknownPart(label) : this.#part(label, host, authority),
       ),
     );
   }
 
-  #part(label: string, authority: TableAuthority): HostPart {
+  #part(label: string, host: string, authority: TableAuthority): HostPart {
     const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
-    const { robots, accessResult } = authority;
+    const { robots, accessResult, schemes, port } = authority;
     const { findings, kinds, rows } = this.#known.of(
       robots,
       kept.list,
@@ -462,7 +482,8 @@ export class HostAudit {
       ({ characters }) => characters <= KEPT_CHARACTERS,
     );
     const { date } = kept;
-    this.#addRows(label, rows, date === undefined ? undefined : isoSeconds(date));
+    const time = date === undefined ? undefined : isoSeconds(date);
+    this.#addRows(label, rows, time, { scheme: schemes[0], host, port });
     const file = this.#distinct?.numberOf(authority);
     return { access: accessResult, findings, kinds, file, authority, date };
   }
@@ -476,15 +497,25 @@ export class HostAudit {
     const finding: AgentFinding = { allowed: 'unknown', by: 'nobody', rootAllowed: false, said };
     const findings = [...this.#names.map(() => finding), finding];
     const rows = this.#sink === undefined ? [] : this.#wanted(findings, () => part);
-    this.#addRows(label, rows, undefined);
+    this.#addRows(label, rows, undefined, parseAuthority(label));
     const [file, authority, date] = [undefined, undefined, undefined];
     return { access: 'unknown', findings, kinds: new Set(), file, authority, date };
   }
 
-  #addRows(label: string, rows: readonly SharedParts[], date: string | undefined): void {
+  #addRows(
+    label: string,
+    rows: readonly SharedParts[],
+    date: string | undefined,
+    authority: Authority | undefined,
+  ): void {
     const host: RowPart = { cells: [label] };
-    const end: RowPart = { cells: [date] };
+    const end: RowPart = { cells: [date, ...this.#keys(authority)] };
     for (const [agent, cells] of rows) this.#sink?.add(host, agent, cells, end);
+  }
+
+  #keys(authority: Authority | undefined): readonly Cell[] {
+    if (this.#keysOf === undefined) return [];
+    return authority === undefined ? [undefined, undefined] : this.#keysOf(authority);
   }
 
   /** The rows that `only` does not leave out. */

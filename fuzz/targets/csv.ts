@@ -1,5 +1,5 @@
 import { bytesOf, charactersOf } from '../../oracle/bytes.js';
-import { type Row, rowsOf, SHOWN } from '../../oracle/records.js';
+import { isBlank, type Row, rowsOf, SHOWN } from '../../oracle/records.js';
 import { COMMA, TAB } from '../../src/base/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { RowSplitter } from '../../src/pipeline/input/row-lines.js';
@@ -30,7 +30,7 @@ const SHAPES = [
 
 export const target: Target = {
   name: 'csv',
-  summary: 'rows of CSV and TSV, against a naive reader',
+  summary: 'rows of CSV and TSV, and lines of CDX, against a naive reader',
   maxBytes: 8000,
   seeds: [
     'https://a.example/deny,"a\n""b"\r\n"https://a.example/",x\n\n,\n"open,\n',
@@ -38,6 +38,7 @@ export const target: Target = {
     '"http:\nh"\r',
     'http://a.example/"",http://a.example/""\n"http://a.example/""""","http://a.example/"""\n',
     '"https://a.exam\nple/""deny",x"y,"z"w\r',
+    'k https://a.example/deny\n"k "\r\n\x01 https://a.example/"\n  \nhttps://a.example/ \r\n',
   ],
   dictionary: [...URLS, ...PIECES],
   generate: (random) => random.run([...URLS, ...PIECES, '\n', ','], 0, 60),
@@ -54,6 +55,7 @@ export const target: Target = {
       kernel.load(table);
       checkRows(kernel, input, COMMA);
       checkRows(kernel, input, TAB);
+      checkIndex(kernel, input);
     };
   },
 };
@@ -97,6 +99,46 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
       return (text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, SHOWN);
     });
     checkConversions(kernel, asked, bytes, urls);
+  }
+}
+
+/** Lines of CDX: fields between spaces, and quotes are bytes like others. */
+function checkIndex(kernel: GuardedKernel, input: Uint8Array): void {
+  const characters = charactersOf(input);
+  const ended = characters.split('\n');
+  const last = ended.pop() ?? '';
+  const lines = ended.map((line): [text: string, end: string] =>
+    line.endsWith('\r') ? [line.slice(0, -1), '\r\n'] : [line, '\n'],
+  );
+  if (last !== '') lines.push([last, '\n']);
+  const records = lines.filter(([text]) => !isBlank(text));
+  for (const [column, rowFields] of SHAPES) {
+    const asked = { format: 'cdx', column, rowFields } as const;
+    const judged = kernel.ask({ format: 'text' });
+    const urls = records.map(([text]) => {
+      const fields = text.split(' ');
+      const isBad = text.includes('\r') || (rowFields > 0 && fields.length !== rowFields);
+      return isBad ? '' : (fields[column] ?? '');
+    });
+    const verdicts = urls.map((url) =>
+      url === '' ? 'invalid' : kernel.judge(judged, bytesOf(url)).verdict,
+    );
+    const run = (output: 'annotate' | 'allowed' | 'verdicts', explain = false): string =>
+      kernel.run(kernel.ask({ ...asked, output, explain }), input).output;
+    const annotated = records.map(([text, end], at) => `${text} ${verdicts[at]}${end}`);
+    agree('annotated lines', run('annotate'), annotated.join(''));
+    const explained = run('annotate', true).split('\n').slice(0, -1);
+    agree('explained lines', explained.length, records.length);
+    explained.forEach((line, at) => {
+      const added = line.slice((records[at]?.[0].length ?? 0) + 1).split(' ');
+      agree('fields of an explanation', added.length, 6);
+      agree('empty fields', added.includes(''), false);
+    });
+    const allowed = records.filter((_, at) => verdicts[at] === 'allow');
+    agree('allowed lines', run('allowed'), allowed.map((each) => each.join('')).join(''));
+    agree('verdicts', run('verdicts'), verdicts.map((verdict) => `${verdict}\n`).join(''));
+    const shown = records.map(([text], at) => urls[at] || text.slice(0, SHOWN));
+    checkConversions(kernel, asked, input, shown);
   }
 }
 

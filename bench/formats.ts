@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { floorCase, formatCase, toolCase } from './cases/format-cases.js';
+import { floorCase, formatCase, siteFilterCase, toolCase } from './cases/format-cases.js';
 import { FormatTools } from './competitors/formats/tools.js';
+import { installFromPyPI } from './competitors/warc-libraries.js';
 import { CapturePlan } from './corpus/capture-plan.js';
 import { CRAWLER } from './inputs/agents.js';
 import { type GeneratedArchive, provideArchive } from './inputs/archive-store.js';
@@ -9,7 +10,7 @@ import { type CompressedEnding, canCompress, provideCompressed } from './inputs/
 import { DEFAULT_CORPUS_DIRECTORY } from './inputs/corpus-store.js';
 import { type GeneratedIndex, provideIndex } from './inputs/index-store.js';
 import { SNAPPY_INDEX } from './inputs/snappy-index.js';
-import { type LineForm, provideForm } from './inputs/url-forms.js';
+import { type LineForm, provideForm, provideSites } from './inputs/url-forms.js';
 import { quoted } from './measure/process.js';
 import type { Case } from './measure/runs.js';
 import type { Filter } from './program/filter.js';
@@ -99,6 +100,7 @@ async function prepare(filter: Filter, scratch: string): Promise<Measured> {
   const expected = indexExpectation(index, CRAWLER);
   const setting: Setting = { filter, table, archive, plan, scratch, expected, tools };
   addLines(setting, index);
+  await addSiteFilter(setting);
   addCompressed(setting);
   addParquet(setting, index);
   return { cases, ratios, notMeasured, input: { archive: archive.summary, rows } };
@@ -132,9 +134,9 @@ function pathOf({ archive, plan }: Setting, form: LineForm): string {
   return provideForm(archive, plan, rows, form).path;
 }
 
-/** Text, CSV and TSV, beside a count of lines and csv-parse. */
+/** Text, rows and indexes, beside a count of lines and csv-parse. */
 function addLines(setting: Setting, { urlBytes }: GeneratedIndex): void {
-  for (const form of ['txt', 'csv', 'tsv'] as const) {
+  for (const form of ['txt', 'csv', 'tsv', 'cdx', 'cdxj'] as const) {
     const path = pathOf(setting, form);
     addOwn(setting, form, path);
     addFloor(form, `wc -l f.${form}`, path, `wc -l ${quoted(path)}`);
@@ -144,6 +146,26 @@ function addLines(setting: Setting, { urlBytes }: GeneratedIndex): void {
   const name = `csv-parse ${setting.tools.version('csv-parse')}, f.csv`;
   cases.push(toolCase(setting.tools, 'csv-parse', name, csv));
   ratios.push(timeRatio('csv-parse', 'csv-parse, which only reads', 'csv-parse', 'csv', 'csv'));
+}
+
+/** The lines of an index that are allowed, beside those of every second site. */
+async function addSiteFilter(setting: Setting): Promise<void> {
+  const { archive, plan } = setting;
+  const path = pathOf(setting, 'cdx');
+  addOwn(setting, 'cdx-allowed', path, { options: ['--allowed'] });
+  if (setting.tools === undefined) return;
+  const packages = join(store, 'competitors', 'index', 'packages');
+  const library = { id: 'url_is_in', requirement: 'url-is-in==0.1.1' };
+  const reason = await installFromPyPI(packages, [library]);
+  if (reason !== undefined) {
+    notMeasured.push(`the matcher of cdx_toolkit: ${reason}`);
+    return;
+  }
+  const name = "cdx_toolkit's filter by sites (url-is-in 0.1.1), f.cdx";
+  const sites = provideSites(archive, plan, rows);
+  cases.push(siteFilterCase('site-filter', name, packages, { path, rows }, sites));
+  const what = "cdx_toolkit's filter, which knows sites only";
+  ratios.push(timeRatio('site-filter', what, 'site-filter', 'cdx-allowed', 'cdx --allowed'));
 }
 
 /** gzip and zstd, in and out. */

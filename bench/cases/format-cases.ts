@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { FormatTools } from '../competitors/formats/tools.js';
-import { runShell } from '../measure/process.js';
+import type { SiteList } from '../inputs/url-forms.js';
+import { runProgram, runShell } from '../measure/process.js';
 import type { Case } from '../measure/runs.js';
 import type { Filter } from '../program/filter.js';
 import { assertEqual } from '../verify/assert-equal.js';
@@ -93,3 +94,33 @@ export function toolCase(
     },
   };
 }
+
+/** A filter of an index by sites; it must keep as many lines as are on these sites. */
+export function siteFilterCase(
+  id: string,
+  name: string,
+  packages: string,
+  index: { readonly path: string; readonly rows: number },
+  sites: SiteList,
+): Case {
+  const { path, rows } = index;
+  return {
+    id,
+    name,
+    kind: 'competitor',
+    records: rows,
+    bytes: statSync(path).size,
+    reads: [path, sites.path],
+    async run() {
+      const run = await runProgram('python3', [FILTER, sites.path, path, '/dev/null'], {
+        output: 'keep',
+        environment: { PYTHONPATH: packages },
+      });
+      const { kept } = JSON.parse(run.output) as { kept: number };
+      assertEqual(`${name}: lines`, kept, sites.kept);
+      return { seconds: run.seconds, peakBytes: run.peakBytes };
+    },
+  };
+}
+
+const FILTER = join(import.meta.dirname, '../competitors/python/filter_index.py');

@@ -27,21 +27,37 @@ export async function archiveLibraries(
   store: string,
 ): Promise<{ present: ArchiveLibrary[]; absent: Absence[] }> {
   const packages = join(store, 'competitors', 'warc', 'packages');
-  mkdirSync(packages, { recursive: true });
-  try {
-    if (LIBRARIES.some(({ id }) => !existsSync(join(packages, id)))) {
-      const words = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-      const versions = LIBRARIES.map(({ requirement }) => requirement);
-      await runProgram('python3', [...words, '--upgrade', '--target', packages, ...versions], {
-        mayComplain: true,
-      });
-    }
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const reason = message.trim().split('\n').at(-1) ?? message;
+  const reason = await installFromPyPI(packages, LIBRARIES);
+  if (reason !== undefined) {
     return { present: [], absent: LIBRARIES.map(({ name }) => ({ name, reason })) };
   }
   const words = [join(import.meta.dirname, 'python', 'urls_of_warc.py')];
   const how = { program: 'python3', words, environment: { PYTHONPATH: packages } };
   return { present: LIBRARIES.map(({ id, name }) => ({ id, name, ...how })), absent: [] };
+}
+
+/** A package of PyPI, and the module by which an installation is recognised. */
+interface PythonPackage {
+  readonly id: string;
+  readonly requirement: string;
+}
+
+/** Installs packages in a directory of their own; returns the reason if that is not possible. */
+export async function installFromPyPI(
+  directory: string,
+  packages: readonly PythonPackage[],
+): Promise<string | undefined> {
+  mkdirSync(directory, { recursive: true });
+  if (packages.every(({ id }) => existsSync(join(directory, id)))) return undefined;
+  const words = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  const versions = packages.map(({ requirement }) => requirement);
+  try {
+    await runProgram('python3', [...words, '--upgrade', '--target', directory, ...versions], {
+      mayComplain: true,
+    });
+    return undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return message.trim().split('\n').at(-1) ?? message;
+  }
 }

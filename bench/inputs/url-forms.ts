@@ -1,17 +1,29 @@
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import type { CapturePlan } from '../corpus/capture-plan.js';
 import { ChunkedFile } from '../corpus/chunked-file.js';
 import { type IndexRow, indexRows } from '../corpus/index-rows.js';
 import type { GeneratedArchive } from './archive-store.js';
 
 /** Forms of a list of URLs that are lines of text. */
-export const LINE_FORMS = ['txt', 'csv', 'tsv', 'ndjson'] as const;
+export const LINE_FORMS = ['txt', 'csv', 'tsv', 'ndjson', 'cdx', 'cdxj'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 
-/** The columns of CSV and TSV beside the URL, by their places in a row of the index. */
+/** The columns of forms beside the URL, by their places in a row of the index. */
+const KEY = 0;
+const TIME = 10;
 const STATUS = 11;
+const DIGEST = 12;
 const MIME = 14;
 const FILE = 17;
+const OFFSET = 18;
+const LENGTH = 19;
+
+/** Lines that stand before all others. */
+const HEADERS: Partial<Record<LineForm, string>> = {
+  csv: 'file,url,status,title\n',
+  tsv: 'file\turl\tstatus\ttitle\n',
+  cdx: ' CDX N b a m s k r M S V g\n',
+};
 
 /** A list of URLs on the disk. */
 export interface UrlForm {
@@ -21,8 +33,9 @@ export interface UrlForm {
 }
 
 /**
- * The URLs of an index as lines: alone, as rows of four columns with a quoted one, or as records of
- * HPLT's metadata, which have the URL in `u`. Written on the first request.
+ * The URLs of an index as lines: alone, as rows of four columns with a quoted one, as records of
+ * HPLT's metadata, which have the URL in `u`, or as indexes of archives. Written on the first
+ * request.
  */
 export function provideForm(
   archive: GeneratedArchive,
@@ -34,8 +47,7 @@ export function provideForm(
   if (!existsSync(path)) {
     const file = new ChunkedFile(`${path}.tmp`);
     const write = WRITERS[form];
-    if (form === 'csv') file.write('file,url,status,title\n');
-    if (form === 'tsv') file.write('file\turl\tstatus\ttitle\n');
+    file.write(HEADERS[form] ?? '');
     for (const row of indexRows(plan, rows)) file.write(`${write(row)}\n`);
     file.close();
     renameSync(`${path}.tmp`, path);
@@ -56,9 +68,38 @@ const WRITERS: Readonly<Record<LineForm, (row: IndexRow) => string>> = {
       s: values[19],
       u: url,
       c: values[MIME],
-      ts: values[10],
+      ts: values[TIME],
     }),
+  cdx: ({ url, values }) =>
+    `${values[KEY]} ${timeOf(values)} ${url} ${values[MIME]} ${values[STATUS]} ${values[DIGEST]} - - ${values[LENGTH]} ${values[OFFSET]} ${values[FILE]}`,
+  cdxj: ({ url, values }) =>
+    `${values[KEY]} ${timeOf(values)} {"url": ${JSON.stringify(url)}, "mime": "${values[MIME]}", "status": "${values[STATUS]}", "digest": "${values[DIGEST]}", "length": "${values[LENGTH]}", "offset": "${values[OFFSET]}", "filename": "${values[FILE]}"}`,
 };
+
+/** The time of a row in 14 digits. */
+function timeOf(values: IndexRow['values']): string {
+  return new Date(Number(values[TIME])).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+}
+
+/** Sites of an index, as prefixes of its keys. */
+export interface SiteList {
+  readonly path: string;
+  /** Rows of the index on these sites and the sites below them. */
+  readonly kept: number;
+}
+
+/** Every second site of an index. */
+export function provideSites(archive: GeneratedArchive, plan: CapturePlan, rows: number): SiteList {
+  const keys = Array.from(indexRows(plan, rows), ({ values }) => String(values[KEY]).split(')')[0]);
+  const sites = new Set([...new Set(keys)].filter((_, place) => place % 2 === 0));
+  const path = `${archive.directory}/index-${rows}-rows.sites`;
+  writeFileSync(path, [...sites].map((site) => `${site})/\n`).join(''));
+  const isKept = (key = ''): boolean => {
+    const labels = key.split(',');
+    return labels.some((_, last) => sites.has(labels.slice(0, last + 1).join(',')));
+  };
+  return { path, kept: keys.filter(isKept).length };
+}
 
 function quotedIfNeeded(field: string): string {
   return /[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;

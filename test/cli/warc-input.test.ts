@@ -288,6 +288,18 @@ describe('copies of records', () => {
     expect(text).toBe('https://a.example/1\nhttps://a.example/2\n');
   });
 
+  // Each warcinfo of a file that was made of several is read before the record that follows it.
+  test('keep records without a URL between long ones', async () => {
+    const records = Array.from({ length: 24 }, (_, index) =>
+      index % 2 === 0
+        ? specOf('warcinfo', undefined, DATES[0] ?? '', 'software: test\r\n')
+        : specOf('response', 'https://a.example/1', DATES[0] ?? '', 'x'.repeat(600_000)),
+    );
+    place.write('infos.warc', Buffer.concat(records.map(({ bytes }) => bytes)));
+    expect(await run('--table t.table --allowed -o out.warc infos.warc')).toEqual([]);
+    expect((await place.shell('cmp out.warc infos.warc')).code).toBe(0);
+  });
+
   test.each([
     ['no choice', '-o out.warc.gz f.warc.gz', 'Add --allowed or --denied'],
     ['verdicts in a directory', '-o v/ f.warc.gz', 'Add --allowed or --denied'],

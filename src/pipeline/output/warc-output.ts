@@ -168,11 +168,11 @@ export class WarcOutput {
 
   /** Keeps the records before the next one that is judged. */
   #passUnjudged(): void {
-    if (this.#next === this.#places.length) {
-      this.#places = this.#source?.archive.takePlaces() ?? [];
-      this.#next = 0;
-    }
     for (;;) {
+      if (this.#next === this.#places.length) {
+        this.#places = this.#source?.archive.takePlaces() ?? [];
+        this.#next = 0;
+      }
       const place = this.#places[this.#next];
       if (place === undefined || place.isJudged) return;
       this.#keep(place);

@@ -10,8 +10,9 @@ import type { TableView } from '../view/table-view.js';
 
 /**
  * Numbers the distinct robots.txt files of a table, from 0. Two are the same if their groups have
- * the same rules for the same product tokens. Comments, sitemaps and the order of groups make no
- * difference. In a table that was compiled for some agents, only the groups of these are compared.
+ * the same rules for the same product tokens. Comments, sitemaps, the order of groups and whether
+ * tokens share a group make no difference. In a table that was compiled for some agents, only the
+ * groups of these are compared.
  */
 export class DistinctRobots {
   readonly #view: TableView;
@@ -47,9 +48,10 @@ export class DistinctRobots {
   /** A digest of what the groups of a robots record allow to whom. */
   #contentOf(robots: number): string {
     const shard = this.#view.shardAt(robots);
-    const groups = shard.groupsAndSignals(robots).map(({ productTokens, groups: own }) => {
-      const rules = own.map(({ automaton }) => this.#nameOf(automaton));
-      return `${productTokens.join()} ${rules.join()}`;
+    // A token for itself: whether tokens share a group or repeat its rules makes no difference.
+    const groups = shard.groupsAndSignals(robots).flatMap(({ productTokens, groups: own }) => {
+      const rules = own.map(({ automaton }) => this.#nameOf(automaton)).join();
+      return productTokens.map((token) => `${token} ${rules}`);
     });
     return createHash('sha1').update(groups.sort().join('\n')).digest('base64');
   }

@@ -225,10 +225,9 @@ class Checks:
             # Years later the newest robots.txt is more than a day old.
             late = day.withColumn("day", F.lit(date(2030, 1, 1)))
             asked: dict[str, Any] = {"agents": "*", "time": "day", "explain": True}
-            old = filter_urls(late, table=table, max_age=1, **asked).distinct().collect()
-            assert [(row.verdict, row.reason) for row in old] == [
-                ("unknown", "no-recent-capture")
-            ], old
+            old = filter_urls(late, table=table, max_age=1, **asked).select("verdict", "reason")
+            found = [tuple(row) for row in old.distinct().collect()]
+            assert found == [("unknown", "no-recent-capture")], found
         finally:
             self.spark.conf.set("spark.sql.session.timeZone", zone)
         for text, wrong in {

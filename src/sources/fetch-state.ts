@@ -363,10 +363,11 @@ export function findingsOf(
     ...(hasCopy && lastSuccess.validatedAt <= failed
       ? [span('successful', lastSuccess.since, lastSuccess.validatedAt)]
       : []),
-    span(access, failed, isLong ? failed : respondedAt),
-    ...(isLong
-      ? [span(copy.kind === 'none' ? 'unavailable' : 'successful', Math.max(end, written), last)]
-      : []),
+    // After too few attempts in the window an authority is denied again, from "since" on.
+    ...(isLong || state.since > failed ? [span(access, failed, failed)] : []),
+    isLong
+      ? span(copy.kind === 'none' ? 'unavailable' : 'successful', Math.max(end, written), last)
+      : span(access, Math.max(failed, state.since), respondedAt),
   ];
 }
 

@@ -41,6 +41,8 @@ const NAMES = ['a', 'b', 'c'];
 /** The verdicts for the names: of the robots.txt "a", of "b", and before any robots.txt. */
 const [A, B, NONE] = ['deny allow allow', 'allow deny allow', 'unknown unknown unknown'];
 
+const DENIED = 'deny deny deny';
+
 /** Profiles that read 429 in different ways. */
 const READERS = ['rfc9309', 'google'] as const;
 
@@ -283,7 +285,7 @@ it('knows of a failure beside a copy that cannot be read, without a warning', as
   // Bodies of more than 64 KiB are read in another way.
   for (const bytes of [gzip, Buffer.concat([gzip, Buffer.alloc(64 * 1024)])]) {
     writeFileSync(join(directory(), 'robots.txt'), bytes);
-    expect(await answersAt([START, START + DAY])).toEqual([A, 'deny deny deny']);
+    expect(await answersAt([START, START + DAY])).toEqual([A, DENIED]);
   }
 });
 
@@ -295,11 +297,14 @@ it('lets the copy count from the last failure on, after fewer days than the stat
   const [first, last] = [START + DAY, START + 12 * DAY];
   const copy = { access: 'successful', since: START, confirmed: START };
   const intact = { kind: 'intact' } as const;
+  const ended = { access: 'unreachable', since: first, confirmed: first };
+  // Google's 12 hours were over on the second day.
+  const second = START + 2 * DAY;
   expect(findingsOf(state, intact, {})).toEqual([
     copy,
-    { access: 'unreachable', since: first, confirmed: last },
+    ended,
+    { access: 'unreachable', since: second, confirmed: last },
   ]);
-  const ended = { access: 'unreachable', since: first, confirmed: first };
   expect(findingsOf(state, intact, { unreachableAfter: 10 })).toEqual([
     copy,
     ended,
@@ -309,12 +314,24 @@ it('lets the copy count from the last failure on, after fewer days than the stat
     ended,
     { access: 'unavailable', since: last, confirmed: last },
   ]);
-  const second = START + 2 * DAY;
   expect(findingsOf({ ...state, profile: 'google' }, intact, {})).toEqual([
     copy,
     ended,
     { access: 'successful', since: second, confirmed: last },
   ]);
+});
+
+it('denies again after a pause in the attempts, from the first failure after it on', async () => {
+  await fetchAt(START, 'a');
+  for (let day = 1; day <= 35; day++) await fetchAt(START + day * DAY, 503);
+  expect(await used(START + 59 * DAY)).toBe(A);
+  for (const day of [60, 61]) {
+    await fetchAt(START + day * DAY, 503);
+    expect(await used(START + day * DAY)).toBe(DENIED);
+  }
+  const days = [0, 1, 31, 32, 35, 59, 60, 60.5, 61];
+  const expected = [A, DENIED, DENIED, A, A, A, DENIED, DENIED, DENIED];
+  expect(await answersAt(days.map((day) => START + day * DAY))).toEqual(expected);
 });
 
 it('has no version of what is missing, or was found by nobody', async () => {

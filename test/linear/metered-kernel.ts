@@ -1,9 +1,17 @@
-import { readFileSync } from 'node:fs';
-import binaryen from 'assemblyscript/binaryen';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
 import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { kernelOver } from '../kernel/harness.js';
+
+const METER = fileURLToPath(new URL('meter.mjs', import.meta.url));
+const KEPT = fileURLToPath(
+  new URL('../../node_modules/.cache/robots-filter/metered', import.meta.url),
+);
 
 /** A kernel that counts its steps; everything else is as built. */
 export interface MeteredKernel {
@@ -34,12 +42,6 @@ export function meteredJudge(robots: string, profile: Profile = 'rfc9309'): Mete
   };
 }
 
-/** The code executed at each entry of a function and at each iteration of a loop. */
-const STEP = '(global.set $steps (i64.add (global.get $steps) (i64.const 1)))';
-
-/** Replaces the instructions that move many bytes: a step for each 16 bytes. */
-const BULK = ['memory.copy', 'memory.fill'] as const;
-
 let metered: WebAssembly.Module | undefined;
 
 /** The kernel as built, metered, bound to a memory. */
@@ -61,50 +63,24 @@ export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
 }
 
 /**
- * Adds to a module an exported counter of its steps, `steps`: entries of functions, iterations of
- * loops, and a step for each 16 bytes that memory.copy and memory.fill move. The code between two
- * steps is straight, and the input cannot change its length: so work is at most a constant times
- * the steps.
+ * Adds a counter of its steps to a module: see meter.mjs, which takes seconds for the kernel. So
+ * the result is kept with the digest of the module, for all processes of all runs of the tests.
  */
 export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
-  const original = binaryen.readBinary(module);
-  const text = original.emitText();
-  original.dispose();
-  const parsed = binaryen.parseText(withSteps(text));
-  parsed.setFeatures(binaryen.Features.All);
-  const binary = Uint8Array.from(parsed.emitBinary());
-  parsed.dispose();
-  return binary;
-}
-
-/**
- * binaryen writes each instruction on its own line, and a function's locals before its
- * instructions.
- */
-function withSteps(text: string): string {
-  const out: string[] = [];
-  let atEntry = false;
-  for (const line of text.split('\n')) {
-    const instruction = line.trimStart();
-    if (atEntry && !instruction.startsWith('(local ')) {
-      out.push(STEP);
-      atEntry = false;
-    }
-    let metered = line;
-    for (const name of BULK) metered = metered.replace(`(${name}`, `(call $metered.${name}`);
-    out.push(metered);
-    if (instruction.startsWith('(func ')) atEntry = true;
-    if (instruction.startsWith('(loop ')) out.push(STEP);
+  const digest = createHash('sha256').update(readFileSync(METER)).update(module).digest('hex');
+  const kept = join(KEPT, `${digest}.wasm`);
+  if (!existsSync(kept)) {
+    mkdirSync(KEPT, { recursive: true });
+    // Another process may be making the same file.
+    const [from, to] = ['in', 'out'].map((end) => `${kept}.${process.pid}.${end}`) as [
+      string,
+      string,
+    ];
+    writeFileSync(from, module);
+    // V8 spends more time on optimising binaryen than one module saves by it.
+    execFileSync(process.execPath, ['--liftoff-only', METER, from, to]);
+    rmSync(from);
+    renameSync(to, kept);
   }
-  const end = out.lastIndexOf(')');
-  const counter = '(global $steps (export "steps") (mut i64) (i64.const 0))';
-  return [...out.slice(0, end), counter, ...BULK.map(bulkFunction), ')'].join('\n');
-}
-
-function bulkFunction(name: (typeof BULK)[number]): string {
-  const operands = [0, 1, 2].map((index) => `(local.get ${index})`).join(' ');
-  const sixteens = '(i64.extend_i32_u (i32.shr_u (local.get 2) (i32.const 4)))';
-  return `(func $metered.${name} (param i32 i32 i32)
-    (global.set $steps (i64.add (global.get $steps) ${sixteens}))
-    (${name} ${operands}))`;
+  return Uint8Array.from(readFileSync(kept));
 }

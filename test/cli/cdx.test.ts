@@ -300,6 +300,18 @@ describe('CDX', () => {
     expect(own?.size).toBe(HOSTS.length * 2);
   });
 
+  test('with a header of other columns than its lines says how to leave it out', async () => {
+    const input = ' CDX N b a g\nk 2 https://a.example/\nk 2 https://a.example/x\n';
+    const { stderr } = await place.run('--table t.table', input);
+    const [, command = ''] = /: (tail .*) …/.exec(stderr) ?? [];
+    place.write('wrong.cdx', input);
+    const line = command.replace('FILE', 'wrong.cdx').replace('robots-filter', '$rf');
+    const { text } = await place.shell(`${line.replace('field N', 'field 3')} --table t.table -q`);
+    expect(text).toBe('k 2 https://a.example/ allow\nk 2 https://a.example/x allow\n');
+    const { stderr: told } = await place.run('--table t.table', input.replace('b a', 'a b'));
+    expect(told).not.toContain('--url-field a');
+  });
+
   test('read as another format is named, and others read as CDX', async () => {
     for (const asked of ['ndjson', 'text', 'cdxj']) {
       const { stderr } = await place.run(`--table t.table --input ${asked}`, `${HEADER}\nk\n`);

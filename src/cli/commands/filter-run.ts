@@ -227,9 +227,7 @@ export class FilterRun {
         .join(' '),
       urlField: formatFieldPath(options.urlField),
       timeField,
-      isText: this.#lastFormat === 'text',
-      isLog: this.#lastFormat === 'log',
-      isArchive: this.#lastFormat === 'warc',
+      format: this.#lastFormat,
       sample: this.#sample,
     });
     if (warning !== undefined) diagnostics.note(warning);

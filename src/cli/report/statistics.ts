@@ -422,12 +422,8 @@ interface Circumstances {
   readonly urlField: string;
   /** Path of the time field, with dots; undefined if all records have one time. */
   readonly timeField?: string | undefined;
-  /** Whether the last input was text. */
-  readonly isText: boolean;
-  /** Whether the last input was the log of a web server. */
-  readonly isLog: boolean;
-  /** Whether it was WARC. */
-  readonly isArchive: boolean;
+  /** The format of the last input. */
+  readonly format: RecordFormat | undefined;
   /** The first records of an input in which nothing was decided. */
   readonly sample: SampledInput | undefined;
 }
@@ -539,18 +535,23 @@ function nameOf(host: string, { schemes, port }: TableAuthority): string {
 
 function causeOfInvalid(
   reasons: Readonly<Record<Reason, number>>,
-  { urlField, timeField, isText, isLog, isArchive, sample }: Circumstances,
+  { urlField, timeField, format, sample }: Circumstances,
 ): string {
   if (sample?.document !== undefined) return `The input ${sample.document}`;
   // A record without a time has a fine URL.
   const hasUrls = reasons['no-time'] > reasons['no-url'] + reasons['invalid-url'];
   const isElsewhere = sample === undefined || hasUrls ? undefined : elsewhere(sample, urlField);
   if (isElsewhere !== undefined) return isElsewhere;
-  if (isLog && !hasUrls) {
+  if (format === 'log' && !hasUrls) {
     return 'Their lines are not those of the combined format of Apache httpd or nginx, or lack the host that must begin each line without --host NAME';
   }
   const causes = [
-    [reasons['no-url'], `Their objects have no string "${urlField}". Use --url-field NAME`],
+    [
+      reasons['no-url'],
+      format === 'cdx'
+        ? 'They have no URL, or more or fewer fields than the header or the first line. If the header is wrong, leave it out and give the column: tail -n +2 FILE | robots-filter --input cdx --url-field N …'
+        : `Their objects have no string "${urlField}". Use --url-field NAME`,
+    ],
     [
       reasons['tab-in-line'],
       'Their lines are columns. Extract the URLs: cut -f1 FILE | robots-filter …',
@@ -561,13 +562,13 @@ function causeOfInvalid(
     ],
     [
       reasons['invalid-url'],
-      isText
+      format === 'text'
         ? "If they are hosts, add a scheme: sed 's,^,https://,' FILE | robots-filter …"
         : `If the values of "${urlField}" are hosts, add a scheme: a URL begins with https:// or http://`,
     ],
     [
       reasons['no-object'] + reasons['no-json'],
-      isArchive
+      format === 'warc'
         ? 'The file is damaged, or holds no WARC records. Copy it again'
         : 'They are not JSON objects, one per line. Leave --input out, or use --input text or --input json',
     ],

@@ -194,9 +194,10 @@ function addRows(
 
 /** Adds the fields of the first lines of an index, by the letters of its header or by numbers. */
 function addIndexLines(input: OpenInput, add: (name: string, value: string) => void): void {
-  const header = input.kind === 'stream' ? input.header : undefined;
+  const { header, rowFields } = input.kind === 'stream' ? input : {};
   const names = header === undefined ? [] : firstFields(header)[0]?.slice(1);
-  for (const fields of firstFields(input.beginning).slice(header === undefined ? 0 : 1)) {
+  const lines = firstFields(input.beginning).slice(header === undefined ? 0 : 1);
+  for (const fields of lines.filter(({ length }) => length === rowFields)) {
     for (const [index, field] of fields.entries()) add(names?.[index] ?? String(index + 1), field);
   }
 }

@@ -50,14 +50,16 @@ export class DistinctRobots {
     const shard = this.#view.shardAt(robots);
     // A token for itself: whether tokens share a group or repeat its rules makes no difference.
     const groups = shard.groupsAndSignals(robots).flatMap(({ productTokens, groups: own }) => {
-      const rules = own.map(({ automaton }) => this.#nameOf(automaton)).join();
-      return productTokens.map((token) => `${token} ${rules}`);
+      // A group without rules adds nothing to the others of its token.
+      const automata = own.flatMap(({ automaton }) => automaton || []);
+      const rules = automata.map((automaton) => this.#nameOf(automaton)).sort();
+      return productTokens.map((token) => `${token} ${rules.join()}`);
     });
     return createHash('sha1').update(groups.sort().join('\n')).digest('base64');
   }
 
   #nameOf(automaton: number): string | number {
-    if (this.#digests === undefined || automaton === 0) return automaton;
+    if (this.#digests === undefined) return automaton;
     let digest = this.#digests.get(automaton);
     if (digest === undefined) {
       const shard = this.#view.shardAt(automaton);

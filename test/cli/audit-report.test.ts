@@ -63,19 +63,20 @@ test('a web page in place of a robots.txt is counted, listed and shown', async (
   expect(JSON.parse(text)).toMatchObject({ host: 'page.example', kind: 'web-page', parsed: null });
 });
 
-test('two files are the same, whether crawlers share a group or repeat its rules', async () => {
+test('two files are the same, however groups of the same rules are cut', async () => {
   const place = hosts();
   const [rules, other] = ['Disallow: /\n', 'Disallow: /x\n'];
   const bodies = {
     'joined.example': `User-agent: a\nUser-agent: b\n${rules}`,
     'apart.example': `User-agent: b\n${rules}\n# once more\nUser-agent: A\n${rules}`,
+    'empty.example': `User-agent: b\nUser-agent: a\n${rules}\nUser-agent: a\nCrawl-delay: 2\n`,
     'other.example': `User-agent: b\n${rules}User-agent: a\n${other}`,
   };
   const records = Object.entries(bodies).map(([host, robots]) => JSON.stringify({ host, robots }));
   place.write('records.ndjson', records.join('\n'));
   await place.run('audit -q records.ndjson -a a,b --report r.json');
   const { files, shared } = JSON.parse(place.read('r.json')) as AuditFigures;
-  expect([files, shared.map((file) => [file.of, file.hosts])]).toEqual([2, [['apart.example', 2]]]);
+  expect([files, shared.map((file) => [file.of, file.hosts])]).toEqual([2, [['apart.example', 3]]]);
 });
 
 test('an audit of a list leaves hosts out of which nothing is known, and says how many', async () => {

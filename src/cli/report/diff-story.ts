@@ -315,6 +315,9 @@ function undecidedHosts({ agents }: DiffFigures): Html[] {
 const REASON_WORDS: Readonly<Record<string, string>> = {
   'no-rule': 'no rule matches',
   'no-group': 'no group for it',
+  'unknown-host': 'no robots.txt known',
+  unavailable: 'there is no robots.txt',
+  unreachable: 'the server failed',
 };
 
 /** A path or rule as code, or why there is no rule in words. */

@@ -127,7 +127,7 @@ export function longTable(
   if (others.length === 0) return shown;
   const summary =
     first.length === 0
-      ? `The figures of each ${noun}`
+      ? `For each ${noun}`
       : formatCount(rows.length - first.length, `more ${noun}`);
   return [...shown, folded(summary, table(caption, columns, others), ...note)];
 }
@@ -449,7 +449,8 @@ th, td { padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--line); t
 th[scope=row] { min-width: 10rem; overflow-wrap: break-word; }
 thead th { position: sticky; top: 0; background: var(--page); font-weight: 600; vertical-align: bottom; overflow-wrap: normal; }
 .number { text-align: right; overflow-wrap: normal; }
-.lined th:first-child { width: 15rem; }
+.lined { table-layout: fixed; }
+.lined th:first-child { width: 30%; }
 .line { display: grid; grid-template-columns: minmax(0, 1.5fr); grid-auto-columns: minmax(0, 1fr); grid-auto-flow: column; gap: 0 1rem; }
 .line + .line { margin-top: .3rem; }
 td.code { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Consolas, "Liberation Mono", monospace; }

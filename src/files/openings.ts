@@ -279,6 +279,14 @@ export async function* socketChunks(descriptor: number): AsyncGenerator<Buffer> 
 /** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
 
+/** Names of standard input. Bytes that one of them has read from a pipe are lost to the others. */
+const STANDARD_INPUT_NAMES = [STANDARD_INPUT, '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'];
+
+/** Whether a path leads to standard input. */
+export function isStandardInput(path: string): boolean {
+  return STANDARD_INPUT_NAMES.includes(path);
+}
+
 /** The name of an input in messages. */
 export function inputName(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;

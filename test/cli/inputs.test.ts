@@ -44,6 +44,19 @@ describe('inputs', () => {
       expect({ command, code, text }).toEqual({ command, code: 2, text: '' });
       expect(stderr).toContain('standard input can be read only once, but - is named twice.');
     }
+    // Another name of standard input gets nothing, or nothing is left for the first.
+    for (const [words, name] of [
+      ['$rf --robots-dir - /dev/stdin', '--robots-dir - reads'],
+      ['$rf --robots-dir /dev/fd/0 -', '--robots-dir /dev/fd/0 reads'],
+      ['$rf --robots-dir /dev/stdin', '--robots-dir /dev/stdin reads'],
+      [`${filter} /dev/stdin -`, '/dev/stdin and - name it'],
+      ['$rf check robots GPTBot - --urls /dev/stdin', '- and /dev/stdin name it'],
+      ['$rf check /dev/stdin GPTBot -', 'both the robots.txt and the URLs'],
+    ] as const) {
+      const { code, text, stderr } = await place.shellAlone(`cat urls.txt | ${words}`);
+      expect({ words, code, text }).toEqual({ words, code: 2, text: '' });
+      expect(stderr).toContain(name);
+    }
     // A file is read from where its descriptor stands.
     const rest = await place.shellAlone(`(read -r line; ${filter} - urls.txt) < urls.txt`);
     expect(rest).toMatchObject({ code: 0, text: 'allow\ndeny\nallow\n' });

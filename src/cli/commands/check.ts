@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { isBareReference } from '../../base/arguments.js';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
-import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { inputName, isStandardInput, STANDARD_INPUT } from '../../files/openings.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { Robots, recordsSaidTo } from '../../judge/robots.js';
 import { isProductToken, lowerCaseAscii } from '../../protocol/agent.js';
@@ -26,6 +26,7 @@ import {
   eachUrl,
   type NamedAnswer,
 } from './check-lines.js';
+import { refuseSecondStandardInput } from './inputs.js';
 import { purposeOf, refuseReadingOptions } from './robots-source.js';
 
 /** Number of URLs without a scheme that are named: a list may have millions. */
@@ -89,11 +90,9 @@ function wordsOf(
   }
   const urls = words.map((word) => (word === STANDARD_INPUT ? { list: word } : word));
   if (list !== undefined) urls.push({ list });
-  const lists = urls.filter((url) => typeof url !== 'string' && url.list === STANDARD_INPUT).length;
-  if (lists > 1) {
-    throw usageError('standard input can be read only once, but - is named twice. Name it once');
-  }
-  if (lists === 1 && file === STANDARD_INPUT) {
+  const lists = urls.flatMap((url) => (typeof url === 'string' ? [] : [url.list]));
+  refuseSecondStandardInput(lists);
+  if (lists.some(isStandardInput) && isStandardInput(file)) {
     throw usageError(
       'standard input cannot be both the robots.txt and the URLs. Name a file: robots-filter check robots.txt -a AGENT - < urls.txt',
     );

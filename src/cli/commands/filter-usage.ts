@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { isDigits } from '../../base/characters.js';
 import { docsPage } from '../../base/errors.js';
-import { STANDARD_INPUT } from '../../files/openings.js';
+import { isStandardInput, STANDARD_INPUT } from '../../files/openings.js';
 import { memberConflict } from '../../pipeline/filter.js';
 import type { Saying } from '../../pipeline/output/record-sayings.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -62,10 +62,10 @@ export async function checkFilterUsage(
 /** @throws RobotsFilterError `usage` if URLs and robots.txt files would share standard input */
 function refuseSharedStandardInput(files: readonly string[], { robotsDir = [] }: FilterOptions) {
   refuseSecondStandardInput(robotsDir);
-  if (!robotsDir.includes(STANDARD_INPUT)) return;
-  if (files.length > 0 && !files.includes(STANDARD_INPUT)) return;
+  const shared = robotsDir.find(isStandardInput);
+  if (shared === undefined || (files.length > 0 && !files.some(isStandardInput))) return;
   throw usageError(
-    '--robots-dir - reads standard input, and so would the URLs. Name a file of URLs, or name the robots.txt files: --robots-dir <(command)',
+    `--robots-dir ${shared} reads standard input, and so would the URLs. Name a file of URLs, or name the robots.txt files: --robots-dir <(command)`,
   );
 }
 

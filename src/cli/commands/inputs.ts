@@ -11,6 +11,7 @@ import {
   findExactStatus,
   inputName,
   isSameFile,
+  isStandardInput,
   STANDARD_INPUT,
 } from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
@@ -196,14 +197,16 @@ function placeOf(path: string, own: number): string {
 }
 
 /**
- * Refuses `-` named twice. A file as standard input is read by position, so its content would come
- * twice, but that of a pipe once.
+ * Refuses standard input named twice. A file as standard input is read by position, so its content
+ * would come twice, but that of a pipe once.
  *
  * @throws RobotsFilterError `usage`
  */
 export function refuseSecondStandardInput(files: readonly string[]): void {
-  if (files.indexOf(STANDARD_INPUT) === files.lastIndexOf(STANDARD_INPUT)) return;
-  throw usageError('standard input can be read only once, but - is named twice. Name it once');
+  const [first, second] = files.filter(isStandardInput);
+  if (second === undefined) return;
+  const names = first === second ? `${first} is named twice` : `${first} and ${second} name it`;
+  throw usageError(`standard input can be read only once, but ${names}. Name it once`);
 }
 
 /**

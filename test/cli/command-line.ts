@@ -47,8 +47,12 @@ export class Workplace {
   /** The command line as shell words. */
   readonly command = `'${process.execPath}' '${MAIN}'`;
 
+  /** How many cores the machine seems to have for `run`; `undefined` for as many as it has. */
+  readonly #cores: number | undefined;
+
   /** @param ends whether the directory ends with the test; otherwise call `remove` */
-  constructor(ends = true) {
+  constructor(ends = true, cores?: number) {
+    this.#cores = cores;
     if (ends) onTestFinished(() => this.remove());
   }
 
@@ -78,7 +82,7 @@ export class Workplace {
    * input is a file with `input`.
    */
   async run(args: Words, input: string | Uint8Array = ''): Promise<Ended> {
-    const { code, stdout, stderr } = await runKept(this.path, wordsOf(args), input);
+    const { code, stdout, stderr } = await runKept(this.path, wordsOf(args), input, this.#cores);
     return { code, signal: null, stdout, text: stdout.toString(), stderr };
   }
 

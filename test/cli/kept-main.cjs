@@ -5,6 +5,7 @@
  * has ended.
  */
 const { closeSync, constants, createReadStream, openSync, rmSync, writeSync } = require('node:fs');
+const os = require('node:os');
 const { dirname, join } = require('node:path');
 
 const MAIN = join(__dirname, '../../dist/cjs/main.cjs');
@@ -36,11 +37,14 @@ function release(pipe) {
   }
 }
 
-process.on('message', ({ args, directory, streams, pipe }) => {
+const { availableParallelism } = os;
+
+process.on('message', ({ args, directory, streams, pipe, cores }) => {
   waiting = pipe;
   if (pipe !== undefined) shells = dirname(pipe);
   started = now();
   replaceDescriptors(streams);
+  os.availableParallelism = () => cores ?? availableParallelism();
   process.chdir(directory);
   process.argv = [process.execPath, MAIN, ...args];
   // Node makes this stream once for a process.

@@ -46,10 +46,10 @@ class KeptProcess {
     directory: string,
     args: readonly string[],
     streams: readonly KeptStream[],
-    pipe?: string,
+    { pipe, cores }: { readonly pipe?: string; readonly cores?: number | undefined } = {},
   ): Promise<number> {
     const ended = once(this.#child, 'message') as Promise<[number]>;
-    this.#child.send({ args, directory, streams, pipe });
+    this.#child.send({ args, directory, streams, pipe, cores });
     const [code] = await Promise.race([ended, this.#death]);
     return code;
   }
@@ -58,16 +58,18 @@ class KeptProcess {
     directory: string,
     args: readonly string[],
     input: string | Uint8Array,
+    cores?: number,
   ): Promise<KeptRun> {
     const [stdin, stdout, stderr] = ['input', 'output', 'errors'].map((name) =>
       join(this.#directory, name),
     ) as [string, string, string];
     writeFileSync(stdin, input);
-    const code = await this.run(directory, args, [
+    const streams = [
       { path: stdin, flags: 'r' },
       { path: stdout, flags: 'w' },
       { path: stderr, flags: 'w' },
-    ]);
+    ];
+    const code = await this.run(directory, args, streams, { cores });
     return { code, stdout: readFileSync(stdout), stderr: readFileSync(stderr, 'utf8') };
   }
 }
@@ -82,13 +84,18 @@ async function withKept<Result>(use: (kept: KeptProcess) => Promise<Result>): Pr
   return result;
 }
 
-/** Runs the command line in a directory, in a process that is kept for such runs. */
+/**
+ * Runs the command line in a directory, in a process that is kept for such runs.
+ *
+ * @param cores how many the machine seems to have; default: as many as it has
+ */
 export function runKept(
   directory: string,
   args: readonly string[],
   input: string | Uint8Array,
+  cores?: number,
 ): Promise<KeptRun> {
-  return withKept((kept) => kept.runOverFiles(directory, args, input));
+  return withKept((kept) => kept.runOverFiles(directory, args, input, cores));
 }
 
 /**
@@ -102,5 +109,5 @@ export function runKeptOver(
   streams: readonly KeptStream[],
   pipe: string,
 ): Promise<number> {
-  return withKept((kept) => kept.run(directory, args, streams, pipe));
+  return withKept((kept) => kept.run(directory, args, streams, { pipe }));
 }

@@ -167,7 +167,7 @@ const MEANT: Readonly<Record<string, string>> = {
   '--profile beside --max-robots-bytes': 'here the limit is that of the whole file',
 };
 
-// On one core no run starts threads for its few small sources, which takes longer than the rest of it.
+// On one core no run starts threads for its sources, which takes longer than the rest of it.
 const place = new Workplace(false, 1);
 
 beforeAll(async () => {

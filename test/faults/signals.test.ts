@@ -27,7 +27,7 @@ type Moment = number | `rename${'' | 'Sync'} ${number}` | 'thread' | 'reading';
 /** Calls that change nothing: a signal after one finds what a signal before it finds. */
 const READS = ['realpath', 'readdirSync'];
 
-/** The calls at which signals arrive: of many of one name in a row, before the first and the last. */
+/** The calls at which signals arrive: of many of one name in a row, the first and the last. */
 function momentsOf(calls: readonly string[]): number[] {
   return [...calls.keys()].filter((call) => {
     const before = calls[call - 1] ?? '';

@@ -6,6 +6,8 @@ import type { Target } from './target.js';
 export interface ReplayOptions {
   /** Default: the program's own kernel. */
   readonly module?: WebAssembly.Module;
+  /** Default: a new one. */
+  readonly memory?: WebAssembly.Memory;
   /** Called with each input before it runs. */
   readonly begin?: (input: Uint8Array) => void;
 }
@@ -14,9 +16,9 @@ export interface ReplayOptions {
 export async function replay(
   target: Target,
   inputs: readonly Uint8Array[],
-  { module = kernelModule(), begin }: ReplayOptions = {},
+  { module = kernelModule(), memory = guardedMemory(), begin }: ReplayOptions = {},
 ): Promise<Finding | undefined> {
-  const check = target.check({ module, memory: guardedMemory() });
+  const check = target.check({ module, memory });
   for (const input of inputs) {
     begin?.(input);
     try {

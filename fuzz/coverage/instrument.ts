@@ -19,7 +19,10 @@ export interface Planted {
 
 /** Compiles the kernel with probes. Takes some seconds. */
 export async function instrumentKernel(planted?: Planted): Promise<InstrumentedKernel> {
-  const text = withProbes(textOf(await compileKernel(planted)), COUNTERS);
+  const text = withProbes(
+    textOf(await compileKernel(planted === undefined ? [] : [planted])),
+    COUNTERS,
+  );
   if (text.probes > COUNTER_BYTES) throw new Error(`${text.probes} probes: raise COUNTER_BYTES`);
   const module = binaryen.parseText(text.text);
   module.setFeatures(KERNEL_FEATURES);
@@ -29,10 +32,10 @@ export async function instrumentKernel(planted?: Planted): Promise<InstrumentedK
 }
 
 /** Compiles the kernel as asconfig.json says, but not optimised. */
-export async function compileKernel(planted?: Planted): Promise<Uint8Array> {
+export async function compileKernel(planted: readonly Planted[] = []): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
   let messages = '';
-  let found = planted === undefined;
+  const missing = new Set(planted);
   const options = ['--config', 'asconfig.json', '--target', 'release', '--baseDir', ROOT];
   const { error } = await asc.main([...options, '--optimizeLevel', '0', '--outFile', 'k.wasm'], {
     writeFile(_name: string, contents: string | Uint8Array): void {
@@ -45,9 +48,12 @@ export async function compileKernel(planted?: Planted): Promise<Uint8Array> {
       } catch {
         return null; // asc looks for a module in several places
       }
-      if (planted === undefined || !name.endsWith(`/${planted.file}`)) return text;
-      found = text.includes(planted.from);
-      return text.replace(planted.from, () => planted.to);
+      for (const each of planted) {
+        if (!name.endsWith(`/${each.file}`) || !text.includes(each.from)) continue;
+        text = text.replace(each.from, () => each.to);
+        missing.delete(each);
+      }
+      return text;
     },
     stderr: {
       write(message: string): void {
@@ -55,7 +61,7 @@ export async function compileKernel(planted?: Planted): Promise<Uint8Array> {
       },
     },
   });
-  if (!found) throw new Error(`${planted?.file} does not contain ${planted?.from}`);
+  for (const { file, from } of missing) throw new Error(`${file} does not contain ${from}`);
   if (error !== null || bytes === undefined) throw new Error(`asc: ${messages}`);
   return bytes;
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readCorpus } from '../../fuzz/corpus.js';
 import type { InstrumentedKernel } from '../../fuzz/coverage/counters.js';
 import { compileKernel, instrumentKernel } from '../../fuzz/coverage/instrument.js';
+import { guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
 import { replay } from '../../fuzz/replay.js';
 import { runSession, type SessionResult } from '../../fuzz/session.js';
 import type { Target } from '../../fuzz/target.js';
@@ -62,75 +63,101 @@ describe('the fuzzer finds planted faults', () => {
   });
 });
 
+/** The byte of the memory, below the queries, with the number of the fault that is there. */
+const FAULT_AT = 24_576;
+const is = (fault: number): string => `load<u8>(${FAULT_AT}) === ${fault}`;
+
 /** The fuzzer takes seconds to find an input for each of these faults; it once found these. */
+const FAULTS: readonly (readonly [
+  what: string,
+  target: string,
+  message: RegExp,
+  file: string,
+  from: string,
+  to: (condition: string) => string,
+  holding?: string,
+])[] = [
+  [
+    'a read far beyond the end',
+    'url',
+    /memory access out of bounds/,
+    'url.ts',
+    'if (at === end) return at;',
+    (planted) => `if (at === end) return ${planted} ? at + load<u8>(at, 300) : at;`,
+  ],
+  [
+    'a read just beyond the end, where it decides',
+    'url',
+    /the verdict|the bytes around/,
+    'kernel/assembly/canonical.ts',
+    'at + 2 < end &&',
+    (planted) => `(${planted} ? at < end : at + 2 < end) &&`,
+  ],
+  [
+    'a number with a leading zero taken for JSON',
+    'ndjson',
+    /strict refuses/,
+    'kernel/assembly/json/locate-url.ts',
+    '&& at - integer > 1',
+    (planted) => `&& at - integer > (${planted} ? 2 : 1)`,
+    // The others that are as short take seconds.
+    ' :01 ',
+  ],
+  [
+    'scratch memory taken twice for one copy',
+    'url',
+    /unreachable/,
+    'locate.ts',
+    'const copied = line.owned !== owned;',
+    (planted) => `const copied = line.owned !== (${planted} ? 0 : owned);`,
+  ],
+  [
+    'a history that is read beyond its end',
+    'table',
+    /memory access out of bounds|the bytes around/,
+    'kernel/assembly/hosts.ts',
+    'let high: u32 = load<u32>(history);',
+    (planted) => `let high: u32 = load<u32>(history) << (${planted} ? 24 : 0);`,
+  ],
+  [
+    'a write beyond the scratch memory',
+    'url',
+    /after a region were overwritten|unreachable|the verdict/,
+    'kernel/assembly/decide.ts',
+    'canonicalise(from, end, scratch, false)',
+    (planted) =>
+      `canonicalise(from, end, ${planted} ? scratch + 2 * (end - from) : scratch, false)`,
+  ],
+];
+
 describe('the stored inputs find planted faults in the kernel', () => {
-  it.each([
-    [
-      'a read far beyond the end',
-      'url',
-      /memory access out of bounds/,
-      {
-        file: 'url.ts',
-        from: 'if (at === end) return at;',
-        to: 'if (at === end) return at + load<u8>(at, 300);',
-      },
-    ],
-    [
-      'a read just beyond the end, where it decides',
-      'url',
-      /the verdict|the bytes around/,
-      { file: 'kernel/assembly/canonical.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
-    ],
-    [
-      'a number with a leading zero taken for JSON',
-      'ndjson',
-      /strict refuses/,
-      {
-        file: 'kernel/assembly/json/locate-url.ts',
-        from: '&& at - integer > 1',
-        to: '&& at - integer > 2',
-      },
-      // The others that are as short take seconds.
-      ' :01 ',
-    ],
-    [
-      'scratch memory taken twice for one copy',
-      'url',
-      /unreachable/,
-      {
-        file: 'locate.ts',
-        from: 'const copied = line.owned !== owned;',
-        to: 'const copied = line.owned !== 0;',
-      },
-    ],
-    [
-      'a history that is read beyond its end',
-      'table',
-      /memory access out of bounds|the bytes around/,
-      {
-        file: 'kernel/assembly/hosts.ts',
-        from: 'let high: u32 = load<u32>(history);',
-        to: 'let high: u32 = load<u32>(history) << 24;',
-      },
-    ],
-    [
-      'a write beyond the scratch memory',
-      'url',
-      /after a region were overwritten|unreachable|the verdict/,
-      {
-        file: 'kernel/assembly/decide.ts',
-        from: 'canonicalise(from, end, scratch, false)',
-        to: 'canonicalise(from, end, scratch + 2 * (end - from), false)',
-      },
-    ],
-  ] as const)('%s', async (_what, name, message, planted, holding: string = '') => {
-    const bytes = Uint8Array.from(await compileKernel(planted));
-    const { target } = (await import(targetOf(name).href)) as { target: Target };
-    // A fault needs few bytes, so short inputs come first.
-    const inputs = [...target.seeds.map(bytesOf), ...readCorpus(name)];
-    inputs.sort((a, b) => a.length - b.length);
-    const some = inputs.filter((input) => charactersOf(input).includes(holding));
-    const finding = await replay(target, some, { module: new WebAssembly.Module(bytes) });
-    expect(finding?.message).toMatch(message);
+  let module: WebAssembly.Module;
+
+  // One kernel has all of them, because to compile it takes longer than to find a fault.
+  beforeAll(async () => {
+    const planted = FAULTS.map(([, , , file, from, to], fault) => ({
+      file,
+      from,
+      to: to(is(fault + 1)),
+    }));
+    module = new WebAssembly.Module(Uint8Array.from(await compileKernel(planted)));
   });
+
+  it.each(FAULTS.map((fault, index) => [fault[0], index + 1, fault] as const))(
+    '%s',
+    async (_what, number, [, name, message, , , , holding = '']) => {
+      const { target } = (await import(targetOf(name).href)) as { target: Target };
+      // A fault needs few bytes, so short inputs come first.
+      const inputs = [...target.seeds.map(bytesOf), ...readCorpus(name)];
+      inputs.sort((a, b) => a.length - b.length);
+      const some = inputs.filter((input) => charactersOf(input).includes(holding));
+      const memory = guardedMemory();
+      new Uint8Array(memory.buffer)[FAULT_AT] = number;
+      const finding = await replay(target, some, { module, memory });
+      expect(finding?.message).toMatch(message);
+      // Without the fault the same inputs pass.
+      const passed = finding === undefined ? [] : some.slice(0, some.indexOf(finding.input) + 1);
+      expect(await replay(target, passed, { module })).toBeUndefined();
+    },
+  );
 });

@@ -3,14 +3,16 @@
  * is about to make its file system call number SIGNAL_AT in its working directory, or its
  * second call of the name (`rename 2`), or about to write from a thread (`thread`),
  * or to read the third piece of its input (`reading`). SIGNALS are the signals; CALLS is a file
- * that lists the calls.
+ * that lists the calls. CORES is how many the machine seems to have.
  */
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
+const os = require('node:os');
 const { resolve, sep } = require('node:path');
 const { isMainThread } = require('node:worker_threads');
 
-const { SIGNAL_AT, SIGNALS = '', CALLS } = process.env;
+const { SIGNAL_AT, SIGNALS = '', CALLS, CORES } = process.env;
+if (CORES !== undefined) os.availableParallelism = () => Number(CORES);
 const here = process.cwd() + sep;
 const { appendFileSync } = fs;
 const calls = [];

@@ -13,7 +13,9 @@ const SITEMAP = `<?xml version="1.0" encoding="UTF-8"?>
   <url><loc>
     https://a.example/x?a=1&amp;b=2
   </loc><lastmod>2024-05-01</lastmod></url>
-  <url><loc><![CDATA[https://a.example/y]]></loc></url><url><loc>https://a.example/z</loc></url>
+  <url><loc><![CDATA[https://a.example/y]]></loc>
+    <image:image xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
+      <image:loc>https://a.example/y.png</image:loc></image:image></url><url><loc>https://a.example/z</loc></url>
 </urlset>
 `;
 const INDEX =
@@ -24,7 +26,9 @@ const PAGE = `
 
 <!DOCTYPE HTML>
 <html><body><p>caf\xe9</p><a href="/x?a=1&amp;b">x</a> <A class=c HREF='https://b.example/y'>y</A>
-<a name=z>z</a> <a href="mailto:me@a.example">m</a></body></html>
+<a name=z>z</a> <a href="mailto:me@a.example">m</a> <a href="http://[z">z</a> <a href>z</a>
+<a href="//c.example/z
+">z</a> <a href="javascript://[">z</a> <a href="?p=1">z</a></body></html>
 `;
 const CRAWL_LOG = `2024-05-01T12:00:00.123Z     1         54 dns:a.example P https://a.example/ text/dns #042 20240501120000123+1 sha1:A - -
 2024-05-01T12:00:01.123Z   200       1234 https://a.example/x LL https://a.example/ text/html #042 20240501120001123+90 sha1:A - -
@@ -33,7 +37,9 @@ const CRAWL_LOG = `2024-05-01T12:00:00.123Z     1         54 dns:a.example P htt
 const HEADER = '["urlkey","timestamp","original","mimetype"]';
 const WAYBACK = `[${HEADER},
 ["example,a)/x", "20020120142510", "http://a.example:80/x", "text/html"],
-["example,a)/y", "20020120142510", "http://a.example:80/y]", "text/html"]]
+["example,a)/y", "20020120142510", "http://a.example:80/y]", "text/html"],
+[],
+["example,a)/z 20020120142510"]]
 `;
 const ROWS = '[[1, "https://a.example/x"], [2, "https://a.example/y"]]';
 const ARC = `filedesc://x.arc 0.0.0.0 20240501000000 text/plain 76
@@ -77,7 +83,10 @@ describe('a document that holds URLs', () => {
       'is a web page (HTML)',
       'list.csv',
       PAGE,
-      ['https://a.example/x?a=1&b', 'https://b.example/y'],
+      [
+        ...['https://a.example/x?a=1&b', 'https://b.example/y', 'http://[z'],
+        ...['https://c.example/z', 'https://a.example/?p=1'],
+      ],
     ],
     [
       "is Heritrix's crawl.log",
@@ -92,6 +101,12 @@ describe('a document that holds URLs', () => {
       ['http://a.example:80/x', 'http://a.example:80/y]'],
     ],
     ['is a JSON array of rows', 'rows', ROWS, ['https://a.example/x', 'https://a.example/y']],
+    [
+      'is a list with NUL after each URL',
+      'found',
+      'https://a.example/x\0https://a.example/y z\0',
+      ['https://a.example/x', 'https://a.example/y z'],
+    ],
     ['is an ARC file', 'f.arc', ARC, ['http://a.example/x', 'https://a.example/y']],
   ];
 
@@ -109,7 +124,8 @@ describe('a document that holds URLs', () => {
       }
     }
     expect(place.names()).not.toContain('cache');
-    // Whoever names a format gets it, and is told the same at the end.
+    // Whoever names a format gets it, and is told the same at the end, but of NUL in one URL.
+    if (what.includes('NUL')) return;
     const { code, stderr } = await place.run(`--robots-dir robots --input text ${file}`);
     expect(code === 2 || stderr.includes(`The input ${what}`)).toBe(true);
   });
@@ -134,6 +150,8 @@ describe('a document that holds URLs', () => {
       '["https://a.example/"]',
       '2024-05-01T12:00:00Z https://a.example/ 200\n',
       '2024-05-01T12:00:00.1Z x y z:\n',
+      'https://a.example/x\0y\n',
+      'https://a.example/x\nhttps://a.example/y\0https://a.example/z\n',
       '',
     ]) {
       const { code } = await place.run('--robots-dir robots', text);
@@ -157,6 +175,32 @@ describe('records without URLs', () => {
     const { code, stderr } = await place.run(`--robots-dir robots ${file}`);
     expect(code).toBe(0);
     expect(urlsBy(place, stderr, file)).toEqual(urls);
+  });
+
+  test.each([
+    ['hosts', 'a.example\nb.example/?u=https://c.example/\n', "sed 's,^,https://,'"],
+    ['in brackets', '<https://a.example/x>\n<https://b.example/y>\n', 'grep'],
+    [
+      'of wget',
+      '--2024-05-01 12:00:00--  https://a.example/x\nSaved\nx https://b.example/y\n',
+      'grep',
+    ],
+    ['in a row', '1|https://a.example/x|a\n2|https://b.example/y|b\n', 'grep'],
+    ['in an index', 'example,a)/x 20240501 https://a.example/x text/html\n', 'grep'],
+    ['without a scheme', '//a.example/x\n//b.example/y\n', "sed 's,^,https:,'"],
+    ['without a host', '/x\n/y\n', "sed 's,^,https://HOST,'"],
+  ])('text with URLs %s: %j gets a command that suits it', async (_name, input, start) => {
+    const place = workplace();
+    place.write('f', input);
+    const { code, stderr } = await place.run('--robots-dir robots f');
+    expect(code).toBe(0);
+    const [, command = ''] = /: ((?:sed|grep) .*) \| robots-filter …/.exec(stderr) ?? [];
+    expect(command).toContain(start);
+    const line = command.replace('FILE', 'f').replace('HOST', 'a.example');
+    const { text } = await place.shell(`${line} | $rf --robots-dir robots`);
+    const verdicts = text.trimEnd().split('\n');
+    expect(verdicts.length).toBe(Math.min(2, input.trimEnd().split('\n').length));
+    for (const verdict of verdicts) expect(verdict).toMatch(/^unknown\thttps:\/\/[ab]\.example/);
   });
 
   test('a nested member: the option that is named reads it', async ({ place }) => {

@@ -5,6 +5,7 @@ import { printableJson } from '../../base/control-characters.js';
 import { REASON_BITS, REASON_MASK } from '../../kernel/layout.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { NamedAgents, Tally } from '../../pipeline/counts.js';
+import { isUrl } from '../../pipeline/input/columns.js';
 import { placeOfUrls, type SampledInput, WHOLE_LINE } from '../../pipeline/input/url-places.js';
 import {
   type Authority,
@@ -563,7 +564,7 @@ function causeOfInvalid(
     [
       reasons['invalid-url'],
       format === 'text'
-        ? "If they are hosts, add a scheme: sed 's,^,https://,' FILE | robots-filter …"
+        ? adviceFor(sample?.values.get(WHOLE_LINE) ?? [])
         : `If the values of "${urlField}" are hosts, add a scheme: a URL begins with https:// or http://`,
     ],
     [
@@ -580,6 +581,35 @@ function causeOfInvalid(
     [reasons['nested-too-deep'], 'They nest too deeply. Flatten them'],
   ] as const;
   return causes.reduce((most, cause) => (cause[0] > most[0] ? cause : most))[1];
+}
+
+/** What to do with lines that are no URLs. */
+function adviceFor(lines: readonly string[]): string {
+  const isMost = (has: (line: string) => boolean) => 2 * lines.filter(has).length > lines.length;
+  if (isMost(hasUrlInside)) {
+    return `Their lines hold URLs among other text. Cut the URLs out: grep -aoE "${URL_INSIDE}" FILE | robots-filter …`;
+  }
+  const start = isMost((line) => line.startsWith('//'))
+    ? ['URLs without a scheme', 'https:']
+    : isMost((line) => line.startsWith('/'))
+      ? ['paths without a host', 'https://HOST']
+      : undefined;
+  if (start !== undefined) {
+    return `They are ${start[0]}. Add what is missing: sed 's,^,${start[1]},' FILE | robots-filter …`;
+  }
+  return "If they are hosts, add a scheme: sed 's,^,https://,' FILE | robots-filter …";
+}
+
+/** What ends a URL in other text. */
+const ENDS_OF_URL = ' \t<>"|';
+const URL_INSIDE = '(https?|ftp)://[^[:space:]<>|\\"]+';
+
+/** Whether a URL begins a line after such a character. */
+function hasUrlInside(line: string): boolean {
+  for (let at = 0; at < line.length; at++) {
+    if (ENDS_OF_URL.includes(line[at] ?? '') && isUrl(line.slice(at + 1, at + 9))) return true;
+  }
+  return false;
 }
 
 /** Where the URLs are, if they are elsewhere than was looked. */

@@ -1,6 +1,7 @@
 /**
- * Recognises documents that hold URLs but are no list of URLs: sitemaps, web pages, crawl logs,
- * results of the Wayback Machine, ARC files. Each gets the command that makes a list of its URLs.
+ * Recognises documents that hold URLs but are no list with one URL per line: sitemaps, web pages,
+ * crawl logs, results of the Wayback Machine, ARC files, lists with NUL. Each gets the command that
+ * makes a list of its URLs.
  * `test/cli/url-documents.test.ts` runs every command.
  */
 
@@ -23,11 +24,13 @@ interface UrlDocument {
 /** Number of bytes in which the root of XML is looked for, after comments and style sheets. */
 const PROLOGUE = 4096;
 
+/** The tags of images and videos within the page of a sitemap are of namespaces of their own. */
 const LOCATIONS =
-  "python3 -c \"import xml.etree.ElementTree as E; [print(e.text.strip()) for _, e in E.iterparse(open(0, 'rb')) if e.tag.endswith('loc') and e.text]\"";
+  "python3 -c \"import xml.etree.ElementTree as E; [print(e.text.strip()) for _, e in E.iterparse(open(0, 'rb')) if e.tag.endswith('loc') and 'sitemap-' not in e.tag and e.text]\"";
 
+/** `urljoin` ends the command at a link such as `http://[x`, so it gets paths alone. */
 const ANCHORS =
-  "python3 -c \"from html.parser import HTMLParser; from urllib.parse import urljoin; p = HTMLParser(); p.handle_starttag = lambda tag, all: [print(u) for k, v in all if (tag, k) == ('a', 'href') for u in [urljoin('https://BASE/', v)] if u.startswith('http')]; p.feed(open(0, errors='replace').read())\"";
+  "python3 -c \"from html.parser import HTMLParser; from urllib.parse import urljoin; p = HTMLParser(); p.handle_starttag = lambda tag, all: [print(u) for k, v in all if (tag, k) == ('a', 'href') and v for w in [''.join(v.split('\\n')).strip()] for u in [w if w.lower().startswith(('http:', 'https:')) else 'https:' + w if w.startswith('//') else '' if ':' in w.split('/')[0] else urljoin('https://BASE/', w)] if u]; p.feed(open(0, errors='replace').read())\"";
 
 const SITEMAP: UrlDocument = { name: 'a sitemap', command: LOCATIONS };
 
@@ -56,12 +59,18 @@ const HERITRIX: UrlDocument = {
   command: "awk '$4 ~ /^(https?|ftp):/ { print $4 }'",
 };
 
+const NUL_DELIMITED: UrlDocument = {
+  name: 'a list with NUL after each URL',
+  command: "tr '\\0' '\\n'",
+};
+
 /** A JSON array of rows, as the CDX servers of archives write it. */
 function rowsOfJson(column: number, hasHeader: boolean): UrlDocument {
   const rows = `json.load(sys.stdin)${hasHeader ? '[1:]' : ''}`;
   return {
     name: 'a JSON array of rows, as the Wayback Machine writes it',
-    command: `python3 -c "import json, sys; [print(row[${column}]) for row in ${rows}]"`,
+    // After the rows, a server may write an empty row and a row of the key that asks for more.
+    command: `python3 -c "import json, sys; [print(row[${column}]) for row in ${rows} if row[${column}:]]"`,
   };
 }
 
@@ -89,6 +98,11 @@ function documentOf(head: Uint8Array): UrlDocument | undefined {
   const start = text.startsWith('\xef\xbb\xbf') ? text.slice(3).trimStart() : text.trimStart();
   if (start.startsWith('<')) return markup(start.toLowerCase());
   if (start.startsWith('[')) return jsonRows(start);
+  // To the URL Standard NUL is a character of the path, and the whole list one URL.
+  const [first = '', second] = text.split('\0', 2);
+  if (second !== undefined && isUrl(first) && !first.includes('\n')) {
+    if (second.trim() === '' || isUrl(second)) return NUL_DELIMITED;
+  }
   const [line = ''] = firstLines(bytes, true);
   return isLineOfHeritrix(line) ? HERITRIX : undefined;
 }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, test as plainTest } from 'vitest';
-import { runKept } from './kept-process.js';
+import { type KeptOptions, runKept } from './kept-process.js';
 import { KEPT_COMMAND, keptEnvironment, SHELLS_CAN_KEEP } from './kept-shell.js';
 
 /** The built program. */
@@ -81,8 +81,15 @@ export class Workplace {
    * Runs the command line in the workplace, in the process that is kept for such runs. Its standard
    * input is a file with `input`.
    */
-  async run(args: Words, input: string | Uint8Array = ''): Promise<Ended> {
-    const { code, stdout, stderr } = await runKept(this.path, wordsOf(args), input, this.#cores);
+  async run(
+    args: Words,
+    input: string | Uint8Array = '',
+    options: KeptOptions = {},
+  ): Promise<Ended> {
+    const { code, stdout, stderr } = await runKept(this.path, wordsOf(args), input, {
+      cores: this.#cores,
+      ...options,
+    });
     return { code, signal: null, stdout, text: stdout.toString(), stderr };
   }
 

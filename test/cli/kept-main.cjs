@@ -39,12 +39,13 @@ function release(pipe) {
 
 const { availableParallelism } = os;
 
-process.on('message', ({ args, directory, streams, pipe, cores }) => {
+process.on('message', ({ args, directory, streams, pipe, cores, environment = {} }) => {
   waiting = pipe;
   if (pipe !== undefined) shells = dirname(pipe);
   started = now();
   replaceDescriptors(streams);
   os.availableParallelism = () => cores ?? availableParallelism();
+  Object.assign(process.env, environment);
   process.chdir(directory);
   process.argv = [process.execPath, MAIN, ...args];
   // Node makes this stream once for a process.
@@ -59,6 +60,7 @@ process.on('message', ({ args, directory, streams, pipe, cores }) => {
       process.off('exit', listener);
       listener(code);
     }
+    for (const name of Object.keys(environment)) delete process.env[name];
     process.chdir('/');
     // What reads a pipe waits for its last writer.
     replaceDescriptors(['r', 'w', 'w'].map((flags) => ({ path: '/dev/null', flags })));

@@ -20,6 +20,16 @@ export interface KeptStream {
   readonly flags: string | number;
 }
 
+/** What differs for a run from those of other tests. */
+export interface KeptOptions {
+  /** How many cores the machine seems to have; default: as many as it has. */
+  readonly cores?: number | undefined;
+  /** A script that the process loads first. It meets several runs, one after another. */
+  readonly preload?: string | undefined;
+  /** Variables that no other run has. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** A process that runs the built command line again and again, one run after another. */
 class KeptProcess {
   readonly #directory = mkdtempSync(join(tmpdir(), 'robots-filter-kept-'));
@@ -27,10 +37,11 @@ class KeptProcess {
   /** Rejected when the process dies. */
   readonly #death: Promise<never>;
 
-  constructor() {
+  constructor(preload?: string) {
+    const preloading = preload === undefined ? [] : ['--require', preload];
     this.#child = fork(KEPT_MAIN, [this.#directory], {
       // Threads that collect garbage spend processor time on waiting for each other.
-      execArgv: ['--single-threaded-gc'],
+      execArgv: ['--single-threaded-gc', ...preloading],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#death = once(this.#child, 'exit').then(() => {
@@ -46,10 +57,10 @@ class KeptProcess {
     directory: string,
     args: readonly string[],
     streams: readonly KeptStream[],
-    { pipe, cores }: { readonly pipe?: string; readonly cores?: number | undefined } = {},
+    { pipe, cores, environment }: KeptOptions & { readonly pipe?: string } = {},
   ): Promise<number> {
     const ended = once(this.#child, 'message') as Promise<[number]>;
-    this.#child.send({ args, directory, streams, pipe, cores });
+    this.#child.send({ args, directory, streams, pipe, cores, environment });
     const [code] = await Promise.race([ended, this.#death]);
     return code;
   }
@@ -58,7 +69,7 @@ class KeptProcess {
     directory: string,
     args: readonly string[],
     input: string | Uint8Array,
-    cores?: number,
+    options: KeptOptions = {},
   ): Promise<KeptRun> {
     const [stdin, stdout, stderr] = ['input', 'output', 'errors'].map((name) =>
       join(this.#directory, name),
@@ -69,33 +80,35 @@ class KeptProcess {
       { path: stdout, flags: 'w' },
       { path: stderr, flags: 'w' },
     ];
-    const code = await this.run(directory, args, streams, { cores });
+    const code = await this.run(directory, args, streams, options);
     return { code, stdout: readFileSync(stdout), stderr: readFileSync(stderr, 'utf8') };
   }
 }
 
-const idle: KeptProcess[] = [];
+/** Processes that are not in use, by what they have loaded first. */
+const idle = new Map<string | undefined, KeptProcess[]>();
 
 /** Gives a process that is not in use, which is kept for later runs unless it dies. */
-async function withKept<Result>(use: (kept: KeptProcess) => Promise<Result>): Promise<Result> {
-  const kept = idle.pop() ?? new KeptProcess();
+async function withKept<Result>(
+  use: (kept: KeptProcess) => Promise<Result>,
+  preload?: string,
+): Promise<Result> {
+  const waiting = idle.get(preload) ?? [];
+  idle.set(preload, waiting);
+  const kept = waiting.pop() ?? new KeptProcess(preload);
   const result = await use(kept);
-  idle.push(kept);
+  waiting.push(kept);
   return result;
 }
 
-/**
- * Runs the command line in a directory, in a process that is kept for such runs.
- *
- * @param cores how many the machine seems to have; default: as many as it has
- */
+/** Runs the command line in a directory, in a process that is kept for such runs. */
 export function runKept(
   directory: string,
   args: readonly string[],
   input: string | Uint8Array,
-  cores?: number,
+  options: KeptOptions = {},
 ): Promise<KeptRun> {
-  return withKept((kept) => kept.runOverFiles(directory, args, input, cores));
+  return withKept((kept) => kept.runOverFiles(directory, args, input, options), options.preload);
 }
 
 /**

@@ -2,20 +2,30 @@
  * Preloaded by a program whose input is to be truncated at a moment that does not depend on time:
  * TRUNCATED is cut to LEFT bytes when a thread that has read READ bytes of it, or that reads at a
  * position so far on, is about to read from it again; if READ is `open`, when it is about to be
- * opened. APPENDED is then written to its end.
+ * opened. APPENDED is then written to its end. RUN tells one run of a process from the next.
  */
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 const { resolve } = require('node:path');
 
-const { TRUNCATED = '', READ, LEFT, APPENDED = '' } = process.env;
 const { appendFileSync, fstatSync, read, readSync, statSync, truncateSync } = fs;
-const inode = statSync(TRUNCATED).ino;
-let octets = 0;
-let done = false;
+
+/** What is to happen to the file in this run, and how much of it this thread has read. */
+let plan = { run: undefined, inode: 0, octets: 0, done: true };
+
+function current() {
+  const { RUN, TRUNCATED } = process.env;
+  if (plan.run !== RUN) {
+    const inode = TRUNCATED === undefined ? 0 : statSync(TRUNCATED).ino;
+    plan = { run: RUN, inode, octets: 0, done: TRUNCATED === undefined };
+  }
+  return plan;
+}
 
 /** @param {number} descriptor @param {unknown} position a number, or null to read on */
 function before(descriptor, position) {
+  const { READ } = process.env;
+  const { done, inode, octets } = current();
   if (done || READ === 'open' || fstatSync(descriptor).ino !== inode) return;
   if ((typeof position === 'number' && position >= 0 ? position : octets) < Number(READ)) return;
   truncate();
@@ -23,11 +33,13 @@ function before(descriptor, position) {
 
 /** @param {unknown} path */
 function beforeOpening(path) {
-  if (!done && READ === 'open' && resolve(String(path)) === TRUNCATED) truncate();
+  const { READ, TRUNCATED } = process.env;
+  if (!current().done && READ === 'open' && resolve(String(path)) === TRUNCATED) truncate();
 }
 
 function truncate() {
-  done = true;
+  const { TRUNCATED = '', LEFT, APPENDED = '' } = process.env;
+  current().done = true;
   // Another thread may have come here before.
   if (statSync(TRUNCATED).size <= Number(LEFT)) return;
   truncateSync(TRUNCATED, Number(LEFT));
@@ -36,7 +48,8 @@ function truncate() {
 
 /** @param {number} descriptor @param {number} count */
 function after(descriptor, count) {
-  if (!done && fstatSync(descriptor).ino === inode) octets += count;
+  const now = current();
+  if (!now.done && fstatSync(descriptor).ino === now.inode) now.octets += count;
 }
 
 /** @param {unknown} options @param {readonly unknown[]} rest */

@@ -70,7 +70,11 @@ interface Way {
   readonly args: readonly string[];
   /** The minimum output of the whole file. */
   readonly output: string;
+  /** Whether it is read or written by a process of its own, with a pipe for its output. */
+  readonly isPiped?: boolean;
 }
+
+let runs = 0;
 
 const FILTER = ['-q', '--robots-dir', 'robots'];
 const FETCH = ['fetch', '-q', '--robots-dir', 'store', '--timeout', '1', '--retries', '0'];
@@ -81,8 +85,13 @@ const WAYS: Readonly<Record<string, Way>> = {
     args: [...FILTER, 'FILE', '-o', 'out.txt'],
     output: '',
   },
-  'text, to a pipe': { content: urls, args: [...FILTER, 'FILE'], output: judgedUrls },
-  'text on standard input': { content: urls, args: FILTER, output: judgedUrls },
+  'text, to a pipe': {
+    content: urls,
+    args: [...FILTER, 'FILE'],
+    output: judgedUrls,
+    isPiped: true,
+  },
+  'text on standard input': { content: urls, args: FILTER, output: judgedUrls, isPiped: true },
   NDJSON: { content: objects, args: [...FILTER, 'FILE'], output: judgedObjects },
   JSON: { content: array, args: [...FILTER, 'FILE'], output: judgedObjects },
   'records with times': {
@@ -134,23 +143,24 @@ const NAMES = {
  */
 async function runTruncated(
   place: Workplace,
-  { args }: Way,
+  { args, isPiped = false }: Way,
   name: string,
   moment: { readonly read: number | 'open'; readonly left: number; readonly appended?: string },
 ): Promise<Ended> {
   const named = args.map((argument) => (argument === 'FILE' ? name : argument));
+  const environment = {
+    TRUNCATED: join(place.path, name),
+    READ: String(moment.read),
+    LEFT: String(moment.left),
+    APPENDED: moment.appended ?? '',
+    RUN: String(++runs),
+  };
+  if (!isPiped) return place.run(named, '', { preload: TRUNCATE_AT_READ, environment });
   const input = openSync(join(place.path, name), 'r');
   const child = spawn(process.execPath, [MAIN, ...named], {
     cwd: place.path,
     stdio: [args.includes('FILE') ? 'ignore' : input, 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      NODE_OPTIONS: `--require ${TRUNCATE_AT_READ}`,
-      TRUNCATED: join(place.path, name),
-      READ: String(moment.read),
-      LEFT: String(moment.left),
-      APPENDED: moment.appended ?? '',
-    },
+    env: { ...process.env, NODE_OPTIONS: `--require ${TRUNCATE_AT_READ}`, ...environment },
   });
   closeSync(input);
   return ended(child);

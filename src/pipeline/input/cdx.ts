@@ -3,8 +3,8 @@
  * has fields with a space between two of them, and no quotes.
  */
 
-import { COLON, CR, LF, SPACE } from '../../base/ascii.js';
-import { isDigit, isDigits, isLetter } from '../../base/characters.js';
+import { COLON, CR, LF, SLASH, SPACE } from '../../base/ascii.js';
+import { isDigit, isDigits, isLetter, isWhiteSpace } from '../../base/characters.js';
 import {
   AGENT,
   columnNamed,
@@ -27,23 +27,15 @@ export const ARCHIVE_TIME = 'timestamp';
 /** Digits of the time of a capture. */
 export const TIME_DIGITS = 14;
 
-/**
- * The columns of an index without a header, by their number: of the server of the Wayback Machine,
- * and of programs that write indexes. All begin with key, time and URL.
- */
-const LAYOUTS: ReadonlyMap<number, readonly string[]> = new Map(
-  ['N b a m s k S', 'N b a m s k r V g', 'N b a m s k r M V g', 'N b a m s k r M S V g']
-    .map((letters) => letters.split(' '))
-    .map((letters) => [letters.length, letters]),
-);
-const FEWEST_FIELDS = Math.min(...LAYOUTS.keys());
+/** The first columns of every index without a header: key, time and URL. */
+const USUAL_LETTERS = ['N', TIME_LETTER, URL_LETTER];
 
 /** What a header begins with, between the byte that separates the fields of all lines. */
 const MARK = Buffer.from('CDX');
 
 /**
- * Whether an input begins with the header of an index, or with a line of a usual layout;
- * `undefined` if later bytes can change the answer.
+ * Whether an input begins with the header of an index, or with a key, a time and a URL; `undefined`
+ * if later bytes can change the answer.
  */
 export function beginsWithIndex(head: Uint8Array): boolean | undefined {
   const start = byteOrderMarkBytes(head);
@@ -63,18 +55,22 @@ function beginsWithHeader(head: Uint8Array, start: number): boolean | undefined 
     if (at === head.length) return undefined;
     if (head[at++] !== byte) return false;
   }
-  if (at + 1 >= head.length)
-    return at < head.length && !isLetter(head[at] ?? 0) ? false : undefined;
+  if (at === head.length) return undefined;
+  if (!isLetter(head[at] ?? 0)) return false;
   const next = head[at + 1];
-  return isLetter(head[at] ?? 0) && (next === delimiter || next === LF || next === CR);
+  return next === undefined ? undefined : next === delimiter || next === LF || next === CR;
 }
 
-/** Whether the first line has a key, a time of 14 digits, a scheme, and fields enough. */
+/**
+ * Whether the first line begins with a key, a time of 14 digits and a URL. If the key were a URL,
+ * too, it would be open which of them is meant.
+ */
 function beginsWithLine(head: Uint8Array, start: number): boolean | undefined {
   let at = start;
   for (; head[at] !== SPACE; at++) {
     if (at === head.length) return undefined;
-    if (head[at] === LF) return false;
+    const isUrl = head[at] === SLASH && head[at - 1] === SLASH && head[at - 2] === COLON;
+    if (isUrl || head[at] === LF) return false;
   }
   if (at === start) return false;
   for (let digit = 1; digit <= TIME_DIGITS; digit++) {
@@ -88,17 +84,12 @@ function beginsWithLine(head: Uint8Array, start: number): boolean | undefined {
     if (at === head.length) return undefined;
     if (!isLetter(head[at] ?? 0)) return false;
   }
-  for (let fields = 3; fields < FEWEST_FIELDS; at++) {
-    if (at === head.length) return undefined;
-    if (head[at] === LF) return false;
-    if (head[at] === SPACE) fields++;
-  }
-  return true;
+  return at + 1 === head.length ? undefined : !isWhiteSpace(head[at + 1]);
 }
 
 /**
- * Reads the columns of an index: from its header, which it takes from `chunks`, or from the number
- * of fields of its first line.
+ * Reads the columns of an index: from its header, which it takes from `chunks`, or from its first
+ * line.
  *
  * @throws RobotsFilterError `input` if neither says which column holds the URL
  */
@@ -138,14 +129,15 @@ export async function readColumns(chunks: Chunks, options: RowsOptions): Promise
     chunks.drop(end);
     return { header, headerLines: 1, ...columnsIn(letters, true, options) };
   }
-  const letters = isDigits(line[1] ?? '') ? LAYOUTS.get(line.length) : undefined;
-  if (letters !== undefined) {
-    return { header: undefined, headerLines: 0, ...columnsIn(letters, true, options) };
+  const [, time = '', url] = line;
+  if (time.length === TIME_DIGITS && isDigits(time) && url !== undefined) {
+    const names = line.map((_, index) => USUAL_LETTERS[index] ?? String(index + 1));
+    return { header: undefined, headerLines: 0, ...columnsIn(names, true, options) };
   }
   if (options.column === undefined) {
     throw refusal(
       options,
-      `its first line is no header of CDX, ${USUAL_HEADER}, and has ${line.length} fields, so it is not clear which of them holds the URL. Give its number: --url-field N`,
+      `its first line is no header of CDX, ${USUAL_HEADER}, and does not begin with a key, a time of 14 digits and a URL. Give the number of the column with the URL: --url-field N`,
     );
   }
   return { header: undefined, headerLines: 0, ...columnsIn(line, false, options) };

@@ -409,7 +409,7 @@ describe('the format of the output', () => {
   test('a reader that goes away ends the run quietly', async ({ place }) => {
     place.write('many.txt', 'https://example.com/\n'.repeat(100_000));
     for (const format of ['csv', 'parquet']) {
-      const { code, stderr } = await place.shellAlone(
+      const { code, stderr } = await place.shell(
         `set -o pipefail; ${RF} --threads 2 --format ${format} many.txt | head -c 10 > out; echo \${PIPESTATUS[0]} >&2`,
       );
       expect({ code, stderr }, format).toEqual({ code: 0, stderr: '0\n' });

@@ -289,7 +289,7 @@ describe('robots-filter lint', () => {
     );
     place.write('r.ndjson', `${records.join('\n')}\n`);
     const line = 'set -o pipefail; $rf lint r.ndjson | head -n 1';
-    const { code, text, stderr } = await place.shellAlone(line);
+    const { code, text, stderr } = await place.shell(line);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(text).toMatch(/^h0\.example .*\n$/);
   });

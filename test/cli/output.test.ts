@@ -239,7 +239,7 @@ describe('a closed output ends the run quietly with 0', () => {
   });
 
   test('in the other commands too', async ({ place }) => {
-    const { text, stderr } = await place.shellAlone(
+    const { text, stderr } = await place.shell(
       '$rf compile --robots-dir robots -o t -q; $rf inspect t | head -1 | cut -c 1-5; echo $PIPESTATUS; $rf --help | true; echo $PIPESTATUS',
     );
     expect(text).toBe('table\n0\n0\n');
@@ -259,7 +259,7 @@ describe('a closed output ends the run quietly with 0', () => {
     const body = `user-agent: *\n${'#\n'.repeat(200_000)}`;
     const capture = captureOf('https://a.example/robots.txt', responseOf(200, body));
     place.write('a.warc.gz', membersOf([capture]));
-    const { code, stderr } = await place.shellAlone('$rf captures a.warc.gz > /dev/full');
+    const { code, stderr } = await place.shell('$rf captures a.warc.gz > /dev/full');
     expect(code).toBe(2);
     expect(stderr).toBe(
       'robots-filter: standard output: no space left on the device. Make room, or write elsewhere\n',
@@ -269,7 +269,7 @@ describe('a closed output ends the run quietly with 0', () => {
   test.each(['--version', "check - '*' / < robots/example.com", 'compile --help'])(
     'a full disk is an error of %s too',
     async (command) => {
-      const { code, stderr } = await workplace().shellAlone(`$rf ${command} > /dev/full`);
+      const { code, stderr } = await workplace().shell(`$rf ${command} > /dev/full`);
       expect(code).toBe(2);
       expect(stderr).toBe(
         'robots-filter: standard output: no space left on the device. Make room, or write elsewhere\n',

@@ -181,7 +181,7 @@ describe('Parquet as input', () => {
 
   test('a signal, or a reader that goes away, ends the run', async () => {
     const place = parquetPlace();
-    const { code, stdout } = await place.shellAlone(
+    const { code, stdout } = await place.shell(
       '$rf --robots-dir robots -q pages.parquet | head -n 1',
     );
     expect(code).toBe(0);

@@ -111,7 +111,7 @@ describe('an input that ends too early or cannot be read', () => {
         '$rf --robots-dir robots urls.gz',
         ...(part === 0.6 ? ['cat urls.gz | $rf --robots-dir robots'] : []),
       ]) {
-        const { code, text, stderr } = await place.shellAlone(line);
+        const { code, text, stderr } = await place.shell(line);
         expect(code).toBe(2);
         expect(stderr).toContain('the gzip data is damaged or truncated');
         expect(all.startsWith(text)).toBe(true);
@@ -134,7 +134,7 @@ describe('an input that ends too early or cannot be read', () => {
     place,
   }) => {
     const line = `(printf 'https://example.com/a\\nhttps://exam'; kill -9 $BASHPID) | $rf --robots-dir robots`;
-    const { code, text } = await place.shellAlone(line);
+    const { code, text } = await place.shell(line);
     expect(code).toBe(0);
     expect(text).toBe('allow\thttps://example.com/a\nunknown\thttps://exam\n');
   });

@@ -94,7 +94,7 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
   });
   made.write('disk/out.txt', OLD);
   for (const [, command] of INPUTS) {
-    const { code, stderr } = await made.shellAlone(`${command} -o disk/out.txt`);
+    const { code, stderr } = await made.shell(`${command} -o disk/out.txt`);
     expect(code).toBe(2);
     expect(stderr).toContain('no space left on the device');
     expect(made.names('disk')).toEqual(['out.txt']);
@@ -102,7 +102,7 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
   }
   made.write('noise.txt', noise(4_500_000));
   for (const name of ['disk/none.gz', 'disk/none.zst']) {
-    const { code, stderr } = await made.shellAlone(`$rf --robots-dir robots noise.txt -o ${name}`);
+    const { code, stderr } = await made.shell(`$rf --robots-dir robots noise.txt -o ${name}`);
     expect(code).toBe(2);
     expect(stderr).toContain(`${name}: no space left on the device`);
     expect(made.names('disk')).toEqual(['out.txt']);
@@ -122,7 +122,7 @@ describe('a named pipe whose reader goes away', () => {
     made.write('robots/more.example', `User-agent: *\n${rules.join('')}`);
     made.write('urls.txt', noise(400_000));
     const name = option.slice('-o '.length);
-    const { code, stderr } = await made.shellAlone(
+    const { code, stderr } = await made.shell(
       `mkfifo ${name}; head -c 100 ${name} > /dev/null & $rf ${rest} ${option} --quiet`,
     );
     expect({ code, stderr }).toEqual({
@@ -134,7 +134,7 @@ describe('a named pipe whose reader goes away', () => {
   test('but standard output may lose its reader, also by another name', async () => {
     const made = place();
     for (const option of ['', '-o /dev/stdout', '-o -']) {
-      const { code, text, stderr } = await made.shellAlone(
+      const { code, text, stderr } = await made.shell(
         `set -o pipefail; $rf --robots-dir robots urls.txt ${option} | head -n 1`,
       );
       expect({ code, text, stderr }).toEqual({
@@ -149,9 +149,7 @@ describe('a named pipe whose reader goes away', () => {
 test('a slow reader gets every record', async () => {
   const made = place();
   const reader = '{ read -r line; echo "$line"; sleep 0.3; head -c 100000; sleep 0.3; cat; }';
-  const ends = await Promise.all(
-    INPUTS.map(([, command]) => made.shellAlone(`${command} | ${reader}`)),
-  );
+  const ends = await Promise.all(INPUTS.map(([, command]) => made.shell(`${command} | ${reader}`)));
   for (const { text } of ends) expect(text === VERDICTS).toBe(true);
 });
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { test, type Workplace, workplace } from './command-line.js';
 
@@ -94,4 +95,36 @@ test('audit and diff take one robots.txt, whose host they call robots.txt', asyn
   expect(diff.text.split('\n')[1]).toMatch(/^robots.txt,GPTBot,rules,part,part,/);
   const twice = await place.run('diff - -', FILES['one.txt']);
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('only once') });
+});
+
+test('what is no robots.txt is refused, or said to allow everything, from a pipe too', async ({
+  place,
+}) => {
+  place.write('two.txt', 'User-agent: *\nDisallow: /a\n');
+  place.write('two.txt.gz', gzipSync('User-agent: *\nDisallow: /a\n'));
+  const commands = ['audit -', 'inspect -', 'diff - two.txt', 'diff two.txt -'];
+  for (const command of commands) {
+    const packed = await place.shell(`$rf ${command} < two.txt.gz`);
+    expect(packed, command).toMatchObject({ code: 2, text: '' });
+    expect(packed.stderr).toContain('gzip -dc < FILE | robots-filter');
+    for (const [text, what] of [
+      ['', 'is empty'],
+      ['a.example\nb.example\n', 'has no group'],
+      ['{"host":"a.example","robots":"User-agent: *\\nDisallow: /"}\n', 'has no group'],
+      ['\ufeff<!doctype html>\n', 'has no group'],
+    ] as const) {
+      const { code, stderr } = await place.run(command, text);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`warning: standard input ${what}, so everything is allowed`);
+    }
+    for (const text of ['User-agent: a\n', '\ufeffuser-agent: *\ndisallow:\n']) {
+      const { stderr } = await place.run(command, text);
+      expect(stderr).not.toContain('warning: standard input');
+    }
+  }
+  for (const command of ['audit', 'diff two.txt', 'records']) {
+    const { code, stderr } = await place.run(`${command} two.txt.gz`);
+    expect(code).toBe(2);
+    expect(stderr).toContain('two.txt.gz: is gzip data, not text. Type: gzip -dc < FILE');
+  }
 });

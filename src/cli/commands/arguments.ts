@@ -9,7 +9,7 @@ import { compressionOf } from '../../files/compression.js';
 import { readLines } from '../../files/lines.js';
 import { inputName, openToRead, readWhole, STANDARD_INPUT } from '../../files/openings.js';
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
-import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
+import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { isTable } from '../../judge/read-table.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import {
@@ -20,6 +20,7 @@ import {
   parseAuthority,
   type Scheme,
 } from '../../protocol/authority.js';
+import { parseRobots } from '../../protocol/parse.js';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../sources/archives.js';
 import { describeArc, LONGEST_BODY, readChunks } from '../../sources/file.js';
 import { readText, recordFileOf } from '../../sources/record-files.js';
@@ -39,16 +40,13 @@ export async function kindOfPath(path: string): Promise<PathKind> {
     if (isTable(path)) return 'table';
     if (!status.isFile() || isCacheName(path)) return 'cache';
     const file = await open(path);
-    const head = Buffer.alloc(MAGIC_BYTES);
     try {
-      await file.read(head, 0, head.length, 0);
       const arc = await describeArc(readChunks(file.fd));
       if (arc !== undefined) throw new RobotsFilterError('input', `${path}: ${arc}`);
     } finally {
       await file.close();
     }
-    // A compressed robots.txt is no table either, and opening it as one says so.
-    return compressionOf(head) === undefined ? 'robots.txt' : 'table';
+    return 'robots.txt';
   } catch (cause) {
     throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
   }
@@ -135,9 +133,11 @@ const MISSING = {
 };
 
 /**
- * Reads a robots.txt from a file or standard input.
+ * Reads a robots.txt from a file or standard input. Says so if everything is allowed because it is
+ * empty or has no group: that is what else comes in by mistake, and looks like any other answer.
  *
- * @throws RobotsFilterError `input` if the file cannot be read, or is an ARC file
+ * @throws RobotsFilterError `input` if the file cannot be read, is an ARC file, or, but for `lint`,
+ *   is compressed or data
  */
 export async function readRobotsFile(
   file: string,
@@ -149,9 +149,32 @@ export async function readRobotsFile(
     if (body.length > 0) yield body;
   }
   const arc = await describeArc(chunks());
-  if (arc !== undefined) throw new RobotsFilterError('input', `${inputName(file)}: ${arc}`);
+  const name = inputName(file);
+  if (arc !== undefined) throw new RobotsFilterError('input', `${name}: ${arc}`);
+  // A finding of its own.
+  if (command === 'lint') return body;
+  const unsupported = unsupportedBody(body);
+  if (unsupported !== undefined) {
+    const { name: what, command: unpack } = unsupported;
+    const advice =
+      unpack === undefined
+        ? 'Download it again.'
+        : `Type: ${unpack} < FILE | robots-filter ${command} ${ARGUMENTS[command]}`;
+    throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
+  }
+  if (body.length === 0 && command !== 'records') {
+    const cause = file === STANDARD_INPUT ? '. If a download failed, its command says why' : '';
+    diagnostics.note(`warning: ${name} is empty, so everything is allowed${cause}`);
+  } else if (SAYS_NO_GROUP.includes(command) && parseRobots(body).groups.length === 0) {
+    diagnostics.note(
+      `warning: ${name} has no group, so everything is allowed. Is it a robots.txt? Type: robots-filter lint ${shellWords([file])}`,
+    );
+  }
   return body;
 }
+
+/** The others report lines that are no records, or only records of the whole file. */
+const SAYS_NO_GROUP: readonly string[] = ['audit', 'diff', 'inspect'];
 
 async function bytesOf(
   file: string,

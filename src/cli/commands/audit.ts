@@ -171,6 +171,8 @@ async function keysFor(single: string | undefined): Promise<RowChoice['keysOf']>
 async function singleOf(path: string): Promise<string | undefined> {
   if ((await kindOfArgument(path)) !== 'robots.txt') return undefined;
   if (path === STANDARD_INPUT || purposeOf(path) === 'robots.txt') return path;
+  // A compressed robots.txt shows no line, and the error says what to type.
+  await readRobotsFile(path, 'audit', new Diagnostics(true));
   throw usageError(
     `${printable(path)} has no user-agent line, and so is no robots.txt. If it names hosts, type: robots-filter audit PATH --hosts ${shellWords([path])}`,
   );

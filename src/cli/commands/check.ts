@@ -5,7 +5,6 @@ import { isBareReference } from '../../base/arguments.js';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, isStandardInput, STANDARD_INPUT } from '../../files/openings.js';
-import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { Robots, recordsSaidTo } from '../../judge/robots.js';
 import { isProductToken, lowerCaseAscii } from '../../protocol/agent.js';
 import { keptRecords } from '../../protocol/fields.js';
@@ -129,15 +128,6 @@ async function checkSingle(asked: Asked, options: CheckOptions): Promise<number>
   const agents = parseAgents(asked.agents, profile);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
-  const unsupported = unsupportedBody(body);
-  if (unsupported !== undefined) {
-    const { name: what, command } = unsupported;
-    const advice =
-      command === undefined
-        ? 'Download it again.'
-        : `Type: ${command} < FILE | robots-filter check - -a AGENT URL...`;
-    throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
-  }
   const parseOptions = {
     profile,
     ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
@@ -147,10 +137,7 @@ async function checkSingle(asked: Asked, options: CheckOptions): Promise<number>
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }
   const parsed = parseRobots(body, parseOptions);
-  if (body.length === 0) {
-    const cause = file === STANDARD_INPUT ? '. If a download failed, its command says why' : '';
-    diagnostics.note(`warning: ${name} is empty, so everything is allowed${cause}`);
-  } else {
+  if (body.length > 0) {
     const tokens = new Set(parsed.groups.flatMap((group) => group.productTokens));
     const named = { hasToken: (token: string) => tokens.has(token), tokens: () => tokens };
     await noteUnnamedAgents(agents, named, options, diagnostics, `${name} has no group`);

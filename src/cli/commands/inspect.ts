@@ -135,7 +135,9 @@ async function inspectSingle(
       `${printable(name)} is one robots.txt, which names no host, and so ${idle} has no effect. Leave it out`,
     );
   }
-  const table = singleWithRecords(path, await readRobotsFile(path, 'inspect'), options);
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const body = await readRobotsFile(path, 'inspect', diagnostics);
+  const table = singleWithRecords(path, body, options);
   const { view } = tableMemory(table);
   const host = view.find(SINGLE_HOST);
   const [authority] = host?.authorities ?? [];

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { logUrl, readLogLine, withoutLogEscapes } from '../../oracle/log.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { Workplace } from './command-line.js';
@@ -43,45 +44,22 @@ interface Meant {
   readonly agent?: string;
 }
 
-const LINE =
-  /^((?:(?!\] ").)*)\[([^[]*)\] "((?:[^"\\]|\\.)*)" (\d+|-) (\d+|-)(?: "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"(?: .*)?)?$/s;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
-const ESCAPES: Readonly<Record<string, string>> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
-
-/** Undoes the escapes of a log, byte by byte. */
-function plain(text: string): string {
-  const bytes = text.replace(/\\x([0-9a-fA-F]{2})|\\(.)/gs, (whole, hex, other) => {
-    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-    if (other === '"' || other === '\\') return other;
-    return ESCAPES[other] ?? whole;
-  });
-  return Buffer.from(bytes, 'latin1').toString();
-}
 
 function meaningOf(line: string, server: string | undefined): Meant {
-  const found = LINE.exec(line);
-  if (found === null) return {};
-  const [, before = '', time = '', request = '', , , agent] = found;
-  const parts = /^[^ ]* (.*?)(?: HTTP[^ ]*)?$/s.exec(request);
-  const target = plain(parts?.[1] ?? '');
-  if (target === '') return {};
-  const [field = ''] = before.split(' ');
-  const own = /:443$/.test(field) || !/:\d+$/.test(field) ? 'https' : 'http';
-  const base = server ?? `${own}://${field}`;
+  const read = readLogLine(line);
+  if (read === undefined) return {};
+  const { time, agent } = read;
+  const url = logUrl(line, read, server);
   const stamp = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})$/.exec(time);
   const [, day, month = '', year, clock, zone] = stamp ?? [];
   const number = String(MONTHS.indexOf(month) + 1).padStart(2, '0');
   return {
-    url: target.startsWith('/') ? `${base}${target}` : target,
+    ...(url === undefined ? {} : { url: Buffer.from(url, 'latin1').toString() }),
     ...(stamp === null ? {} : { time: `${year}-${number}-${day}T${clock}${zone}` }),
-    ...(agent === undefined ? {} : { agent: plain(agent) }),
+    ...(agent === undefined
+      ? {}
+      : { agent: Buffer.from(withoutLogEscapes(agent), 'latin1').toString() }),
   };
 }
 

@@ -104,6 +104,14 @@ const FAULTS: readonly (readonly [
     ' :01 ',
   ],
   [
+    'a version taken into the target of a log',
+    'log',
+    /annotated lines|URL/,
+    'kernel/assembly/log.ts',
+    'end - version > 4 &&',
+    (planted) => `end - version > (${planted} ? 8 : 4) &&`,
+  ],
+  [
     'scratch memory taken twice for one copy',
     'url',
     /unreachable/,

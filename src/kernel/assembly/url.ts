@@ -250,6 +250,8 @@ function splitAuthority(line: Line, at: usize, end: usize, hostSpace: usize): bo
  * false if it is none. Port 443 is that of https, and every other port is one of http.
  */
 export function splitServer(line: Line, at: usize, end: usize, hostSpace: usize): bool {
+  // A server has no users: of "a.example@b.example" either name may be meant.
+  if (afterUserInformation(at, end) !== at) return false;
   const hostEnd = endOfHost(at, end);
   const isSecure = portOf(hostEnd + 1, end, SCHEME_HTTPS) === 0;
   line.scheme = isSecure ? SCHEME_HTTPS : SCHEME_HTTP;

@@ -357,9 +357,7 @@ export class HostDiff {
       const { paths = [] } = changes?.find((change) => change.agent === agent) ?? {};
       const [scheme = 'https'] = (next ?? old)?.schemes ?? [];
       const side = { scheme, port: (next ?? old)?.port, old, new: next };
-      const example = this.#example(host, side, paths, (table, url) =>
-        table.verdict(url, this.#nameOf(agent)),
-      );
+      const example = this.#example(host, side, agent, paths, undefined);
       yield {
         agent: this.#nameOf(agent),
         effect,
@@ -450,34 +448,22 @@ export class HostDiff {
     }
     const uses = effects.map(() => new Set<Use>());
     for (const change of this.#diff.useChanges(sides.old, sides.new)) {
-      if (!this.#addUseChanged(label, host, sides, change)) undecided.add(change.agent);
+      if (!this.#addChanged(label, host, sides, change)) undecided.add(change.agent);
       else uses[change.agent]?.add(change.use);
     }
     return { old: sides.old, new: sides.new, effects, uses, undecided };
   }
 
   /** Adds a row; returns false if no path differs for sure. */
-  #addChanged(label: string, host: string, side: Sides, change: AgentChange): boolean {
+  #addChanged(label: string, host: string, side: Sides, change: AgentChange | UseChange): boolean {
     const { agent, old, new: next, paths } = change;
-    const example = this.#example(host, side, paths, (table, url) =>
-      table.verdict(url, this.#nameOf(agent)),
-    );
+    const use = 'use' in change ? change.use : undefined;
+    const example = this.#example(host, side, agent, paths, use);
     if (example === undefined) return false;
-    const kind = old === next ? 'rules' : 'extent';
-    const cells = [example.path, causeOf(example.old), causeOf(example.new)];
-    this.#add(label, agent, [kind, ...this.#useCell(), old, next, ...cells]);
-    return true;
-  }
-
-  /** As `#addChanged`. */
-  #addUseChanged(label: string, host: string, side: Sides, change: UseChange): boolean {
-    const { agent, use, old, new: next, paths } = change;
-    const example = this.#example(host, side, paths, (table, url) =>
-      answerAbout(use, table, url, this.#nameOf(agent)),
-    );
-    if (example === undefined) return false;
-    const cells = [example.path, causeOf(example.old), causeOf(example.new)];
-    this.#add(label, agent, ['use', use.name, old, next, ...cells]);
+    const extent = old === next ? 'rules' : 'extent';
+    const start = use === undefined ? [extent, ...this.#useCell()] : ['use', use.name];
+    const causes = [causeOf(example.old), causeOf(example.new)];
+    this.#add(label, agent, [...start, old, next, example.path, ...causes]);
     return true;
   }
 
@@ -490,14 +476,18 @@ export class HostDiff {
     return this.#sides.agents[agent]?.name ?? '';
   }
 
-  /** The first path on which the answers differ, asked of both tables. */
-  #example<Answer extends Judgement | UseJudgement>(
+  /** The first path on which the verdicts, or the answers about a use, of both tables differ. */
+  #example(
     host: string,
     { scheme, port }: Sides,
+    agent: number,
     paths: readonly string[],
-    ask: (table: Table, url: string) => Answer,
-  ): { readonly path: string; readonly old: Answer; readonly new: Answer } | undefined {
+    use: Use | undefined,
+  ) {
     const root = formatAuthority({ scheme, host, port });
+    const name = this.#nameOf(agent);
+    const ask = (table: Table, url: string): Judgement | UseJudgement =>
+      use === undefined ? table.verdict(url, name) : answerAbout(use, table, url, name);
     for (const path of paths) {
       const old = ask(this.#sides.old, root + path);
       const next = ask(this.#sides.new, root + path);

@@ -36,6 +36,7 @@ import {
   jointly,
   type Largest,
   largestOf,
+  REACHES,
   type ReportAbout,
   zeros,
 } from './figures.js';
@@ -46,8 +47,6 @@ type Allowed = Reach | 'unknown';
 
 /** Whose group decides: the agent's own, that of `*`, or none. */
 type Decider = 'own' | 'any' | 'nobody';
-
-const REACHES: readonly Reach[] = ['none', 'part', 'all'];
 
 /**
  * What became of a host for an agent: its robots.txt was read and allows nothing, a part or

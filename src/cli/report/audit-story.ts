@@ -3,6 +3,7 @@
 import type { Reach } from '../../patterns/reach.js';
 import { formatCount, formatNumber } from '../text.js';
 import type { AgentFigures, AuditFigures, FileFigures } from './audit-figures.js';
+import { REACHES } from './figures.js';
 import {
   type Bar,
   barChart,
@@ -17,9 +18,12 @@ import {
   list,
   longTable,
   note,
+  number,
   paragraph,
+  type Section,
   type Story,
   table,
+  text,
 } from './page-parts.js';
 import {
   agentsSection,
@@ -27,8 +31,12 @@ import {
   footOf,
   type Gathered,
   gathered,
+  MUCH,
+  mainOf,
   nameOf,
   namesOf,
+  type PartsRow,
+  partsChart,
   percent,
   rangeOf,
   ratio,
@@ -36,6 +44,8 @@ import {
   rowsOf,
   type Share,
   scopeSentence,
+  sumOf,
+  USES_HEADING,
   WHAT_IT_IS,
   WORDS_MEAN,
 } from './story.js';
@@ -46,10 +56,7 @@ const FORBIDS: Readonly<Record<Reach, string>> = {
   part: 'forbids a part',
   all: 'forbids nothing',
 };
-const REACHES: readonly Reach[] = ['none', 'part', 'all'];
-
-/** A file that makes a greater share than this gets a sentence. */
-const MUCH = 0.02;
+const PARTS = REACHES.map((reach) => [reach, reach, FORBIDS[reach]] as const);
 
 export function auditStory(given: AuditFigures): Story {
   const { unknown } = given.access;
@@ -66,8 +73,7 @@ export function auditStory(given: AuditFigures): Story {
     ratio([agent.files.none, files]),
     ratio([agent.files.all, files]),
   ]);
-  const [first] = ranked.filter(({ agent }) => agent !== '*');
-  const main = first ?? (ranked[0] as AgentFigures);
+  const main = mainOf(ranked);
   const counts = [
     `${formatCount(hosts, 'host')}${unknown > 0 ? ' with a known answer' : ''}`,
     formatCount(files, 'distinct robots.txt', 'distinct robots.txt files'),
@@ -97,7 +103,7 @@ export function auditStory(given: AuditFigures): Story {
           chartRows(figures, groups),
         ),
         scaleNote(figures),
-        barChart(legendOf(figures), overview(figures, main)),
+        overview(figures, main),
         ...partSentences(main),
         ...(largest.length > 0
           ? [paragraph('Some shares rest on one robots.txt that many hosts share:'), list(largest)]
@@ -202,15 +208,6 @@ function largestSentences({ agents, shared }: AuditFigures): string[] {
 
 const MOST_SENTENCES = 6;
 
-function legendOf({ access }: AuditFigures): (readonly [Colour, string])[] {
-  return [
-    ...REACHES.map((reach) => [reach, FORBIDS[reach]] as const),
-    ...(access.unavailable + access.unreachable > 0
-      ? [['void', 'no robots.txt was read'] as const]
-      : []),
-  ];
-}
-
 /** The greatest share that forbids everything: the bars have its scale. */
 function greatestShare({ hosts, files, agents }: AuditFigures): Share {
   const shares = agents.flatMap((each): Share[] => [
@@ -256,36 +253,27 @@ function chartRows(figures: AuditFigures, groups: Gathered<AgentFigures>): Chart
 }
 
 /** All that hosts, and files, forbid the agent of the headline. */
-function overview({ hosts, files }: AuditFigures, main: AgentFigures): ChartRow[] {
-  const { hosts: own, files: ownFiles } = main;
-  const unread = own.unavailable + own.unreachable;
+function overview({ hosts, files }: AuditFigures, main: AgentFigures): Html {
+  const unread = main.hosts.unavailable + main.hosts.unreachable;
   const rowOf = (
-    what: string,
+    about: string,
     counts: Readonly<Record<Reach, number>>,
-    rest: number,
     whole: number,
-  ) => ({
+  ): PartsRow => ({
     name: nameOf(main),
-    about: what,
-    bars: [
-      {
-        parts: [
-          ...REACHES.map((reach) => [reach, counts[reach]] as const),
-          ['void', rest] as const,
-        ],
-        label: `${nameOf(main)}, ${what}: ${REACHES.map((reach) => `${FORBIDS[reach]}: ${formatNumber(counts[reach])}`).join(', ')}`,
-      },
-    ],
+    about,
+    bars: [[`${nameOf(main)}, ${about}`, counts]],
     figures: [
       bold(percent(counts.none, whole), ' everything'),
       bold(percent(counts.part, whole), ' a part'),
       bold(percent(counts.all, whole), ' nothing'),
     ],
   });
-  return [
-    rowOf('by host', own, unread, hosts),
-    rowOf('by distinct robots.txt', ownFiles, 0, files),
-  ];
+  const byHost = { ...main.hosts, unread };
+  return partsChart(
+    unread === 0 ? PARTS : [...PARTS, ['unread', 'void', 'no robots.txt was read']],
+    [rowOf('by host', byHost, hosts), rowOf('by distinct robots.txt', main.files, files)],
+  );
 }
 
 /** What "a part" hides. */
@@ -310,12 +298,9 @@ function allFigures({ agents, hosts, files }: AuditFigures): Html[] {
   return longTable(
     'Hosts and distinct robots.txt files, with their share of all; and hosts with a group that names the crawler.',
     [
-      ['crawler', 'text'],
-      ...REACHES.flatMap((reach) => [
-        [`${FORBIDS[reach]}: hosts`, 'number'] as const,
-        ['files', 'number'] as const,
-      ]),
-      ['named: hosts', 'number'],
+      text('crawler'),
+      ...REACHES.map((reach) => number(`${FORBIDS[reach]}: hosts`, 'files')),
+      number('named: hosts'),
     ],
     agents.map((agent) => [agent.agent, ...cells(agent)]),
     'crawler',
@@ -324,8 +309,6 @@ function allFigures({ agents, hosts, files }: AuditFigures): Html[] {
 }
 
 // ---- The further sections
-
-type Section = readonly [heading: string, ...blocks: Html[]];
 
 function aloneSection({ hosts, files }: AuditFigures, ranked: readonly AgentFigures[]): Section[] {
   const named = ranked
@@ -344,13 +327,7 @@ function aloneSection({ hosts, files }: AuditFigures, ranked: readonly AgentFigu
   ]);
   const blocks = longTable(
     'Hosts and distinct robots.txt files that forbid a crawler everything, and do not forbid everything to those that they do not name.',
-    [
-      ['crawler', 'text'],
-      ['hosts', 'number'],
-      ['of all hosts', 'number'],
-      ['files', 'number'],
-      ['of all files', 'number'],
-    ],
+    [text('crawler'), number('hosts', 'of all hosts', 'files', 'of all files')],
     rows,
     'crawler',
   );
@@ -368,9 +345,9 @@ function filesTable(figures: AuditFigures, caption: string, files: readonly File
   return table(
     caption,
     [
-      ['a host that has it', 'text'],
-      ['hosts', 'number'],
-      ...REACHES.map((reach) => [`${FORBIDS[reach]} to`, 'text'] as const),
+      text('a host that has it'),
+      number('hosts'),
+      text(...REACHES.map((reach) => `${FORBIDS[reach]} to`)),
     ],
     files.map((file) => [
       file.of,
@@ -444,11 +421,7 @@ function accessBlocks({ access, hosts, records }: AuditFigures): Html[] {
   return [
     table(
       'Hosts by how asking for their robots.txt ended. A file without a known status counts as read.',
-      [
-        ['result', 'text'],
-        ['hosts', 'number'],
-        ['share', 'number'],
-      ],
+      [text('result'), number('hosts', 'share')],
       ACCESS_WORDS.flatMap(([result, meaning]) =>
         access[result] === 0 ? [] : [[meaning, access[result], percent(access[result], hosts)]],
       ),
@@ -477,26 +450,20 @@ const ANSWERS = [
 /** What hosts say about uses, if that was asked. */
 function useSection({ uses = [] }: AuditFigures): Section[] {
   if (uses.length === 0) return [];
-  const sum = (counts: Readonly<Record<string, number>>) =>
-    Object.values(counts).reduce((total, count) => total + count, 0);
-  const labelOf = (counts: Readonly<Record<string, number>>) =>
-    ANSWERS.map(([answer, , words]) => `${words}: ${formatNumber(counts[answer] ?? 0)}`).join(', ');
-  const rows = uses.map(({ agent, use, answers, files }): ChartRow => {
-    const partsOf = (counts: typeof answers) =>
-      ANSWERS.map(([answer, colour]) => [colour, counts[answer]] as const);
-    return {
+  const rows = uses.map(
+    ({ agent, use, answers, files }): PartsRow => ({
       name: use,
       about: nameOf({ agent }),
       bars: [
-        { parts: partsOf(answers), label: `${use}, ${agent}, hosts: ${labelOf(answers)}` },
-        { parts: partsOf(files), label: `${use}, ${agent}, files: ${labelOf(files)}` },
+        [`${use}, ${agent}, hosts`, answers],
+        [`${use}, ${agent}, files`, files],
       ],
       figures: [
-        bold(percent(answers.refused, sum(answers)), ' of hosts refuse'),
-        bold(percent(files.refused, sum(files)), ' of files refuse'),
+        bold(percent(answers.refused, sumOf(answers)), ' of hosts refuse'),
+        bold(percent(files.refused, sumOf(files)), ' of files refuse'),
       ],
-    };
-  });
+    }),
+  );
   const bySignal = uses.flatMap(({ agent, use, signals }) =>
     Object.entries(signals).flatMap(([signal, { granted, refused, part }]) =>
       granted + refused + part === 0 ? [] : [[use, agent, signal, refused, part, granted]],
@@ -504,30 +471,18 @@ function useSection({ uses = [] }: AuditFigures): Section[] {
   );
   return [
     [
-      'What the content may be used for (experimental)',
+      USES_HEADING,
       paragraph(
         'Only hosts where the crawler may fetch anything, by what they say about all that it may fetch. Unstated: no signal says either.',
       ),
-      barChart(
-        ANSWERS.map(([, colour, words]) => [colour, words]),
-        rows,
-      ),
-      ...(bySignal.length > 0
-        ? [
-            table(
-              'Hosts by the signals that give their answer; a host counts once for each signal.',
-              [
-                ['use', 'text'],
-                ['crawler', 'text'],
-                ['signal', 'text'],
-                ['refused', 'number'],
-                ['differs by path', 'number'],
-                ['granted', 'number'],
-              ],
-              bySignal,
-            ),
-          ]
-        : [paragraph('No signal says anything about it.')]),
+      partsChart(ANSWERS, rows),
+      bySignal.length === 0
+        ? paragraph('No signal says anything about it.')
+        : table(
+            'Hosts by the signals that give their answer; a host counts once for each signal.',
+            [text('use', 'crawler', 'signal'), number('refused', 'differs by path', 'granted')],
+            bySignal,
+          ),
     ],
   ];
 }

@@ -18,9 +18,12 @@ import {
   type Inline,
   linesTable,
   note,
+  number,
   paragraph,
+  type Section,
   type Story,
   table,
+  text,
   twoSidedChart,
 } from './page-parts.js';
 import {
@@ -28,6 +31,7 @@ import {
   footOf,
   type Gathered,
   gathered,
+  MUCH,
   nameOf,
   namesOf,
   percent,
@@ -36,6 +40,7 @@ import {
   rowsOf,
   type Share,
   scopeSentence,
+  USES_HEADING,
   WHAT_IT_IS,
   WORDS_MEAN,
 } from './story.js';
@@ -172,9 +177,6 @@ function leftOut({ compared, unknown = 0, invalid = 0 }: DiffFigures): Html[] {
   ];
 }
 
-/** A change that makes a greater share than this gets a sentence. */
-const MUCH = 0.02;
-
 /** Says so first if a change that many hosts made is much of what is drawn. */
 function warningOf(ranked: readonly AgentChanges[]): Html[] {
   const found = new Map<
@@ -282,11 +284,7 @@ function effectsTable({ what, agents }: DiffFigures, groups: Gathered<AgentChang
     what === 'URL'
       ? 'Number of URLs by change.'
       : 'Hosts; in brackets changes from one robots.txt to another, each of which counts once however many hosts have made it.';
-  return table(
-    caption,
-    [['crawler', 'text'], ...effects.map((effect) => [WORDS[effect], 'number'] as const)],
-    rows,
-  );
+  return table(caption, [text('crawler'), number(...effects.map((effect) => WORDS[effect]))], rows);
 }
 
 const isUndecided = (agents: readonly AgentChanges[]): boolean =>
@@ -331,7 +329,7 @@ const WIDEST = 80;
 /** Groups of agents in the row of a change. */
 const MOST_GROUPS = 3;
 
-function changesSection({ what, changes, agents, changed }: DiffFigures): [string, ...Html[]][] {
+function changesSection({ what, changes, agents, changed }: DiffFigures): Section[] {
   if (changes.length === 0) return [];
   const isOne = agents.length === 1;
   const rows = changes.map(({ of: first, hosts, changes: seen }: ChangeFigures) => {
@@ -356,7 +354,7 @@ function changesSection({ what, changes, agents, changed }: DiffFigures): [strin
   ];
 }
 
-function usesSection({ uses, what }: DiffFigures): [string, ...Html[]][] {
+function usesSection({ uses, what }: DiffFigures): Section[] {
   if (uses === undefined) return [];
   const said = (extent: string | null) => extent ?? 'no such host';
   const block =
@@ -364,13 +362,7 @@ function usesSection({ uses, what }: DiffFigures): [string, ...Html[]][] {
       ? paragraph('No answer about a use has changed.')
       : table(
           `Number of ${what}s with another answer, where the crawler may fetch on both sides; and hosts with an answer that only one side has.`,
-          [
-            ['use', 'text'],
-            ['crawler', 'text'],
-            ['old', 'text'],
-            ['new', 'text'],
-            [`${what}s`, 'number'],
-          ],
+          [text('use', 'crawler', 'old', 'new'), number(`${what}s`)],
           uses.map(({ agent, use, old, new: next, count }) => [
             use,
             nameOf({ agent }),
@@ -379,5 +371,5 @@ function usesSection({ uses, what }: DiffFigures): [string, ...Html[]][] {
             count,
           ]),
         );
-  return [['What the content may be used for (experimental)', block]];
+  return [[USES_HEADING, block]];
 }

@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { version } from '../../files/package-file.js';
 import { isoSeconds, ruleText } from '../../inspect/host-report.js';
+import type { Reach } from '../../patterns/reach.js';
 import { type Agent, lowerCaseAscii } from '../../protocol/agent.js';
 import type { TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
@@ -43,6 +44,9 @@ export interface AgentInfo {
   /** What the operator says about robots.txt: see KnownAgent. */
   readonly obeys?: string;
 }
+
+/** How much is allowed, from the least on. */
+export const REACHES: readonly Reach[] = ['none', 'part', 'all'];
 
 /** A count of 0 for each of some words. */
 export function zeros<Word extends string>(words: readonly Word[]): Record<Word, number> {

@@ -10,10 +10,7 @@ import {
   NO_CRAWLER,
 } from './filter-figures.js';
 import {
-  barChart,
   bold,
-  type ChartRow,
-  type Colour,
   callout,
   code,
   excerpt,
@@ -21,9 +18,12 @@ import {
   type Html,
   type Inline,
   longTable,
+  number,
   paragraph,
+  type Section,
   type Story,
   table,
+  text,
 } from './page-parts.js';
 import {
   agentsSection,
@@ -31,8 +31,12 @@ import {
   footOf,
   type Gathered,
   gathered,
+  MUCH,
+  mainOf,
   nameOf,
   namesOf,
+  type PartsRow,
+  partsChart,
   percent,
   rangeOf,
   ratio,
@@ -40,15 +44,13 @@ import {
   rowsOf,
   type Share,
   scopeSentence,
+  sumOf,
+  USES_HEADING,
   WHAT_IT_IS,
   WORDS_MEAN,
 } from './story.js';
 
 type Agent = FilterFigures['agents'][number];
-type Section = readonly [heading: string, ...blocks: Html[]];
-
-/** A file that makes a greater share than this gets a sentence. */
-const MUCH = 0.02;
 
 export function filterStory(given: FilterFigures): Story {
   const { named } = given;
@@ -64,8 +66,7 @@ export function filterStory(given: FilterFigures): Story {
     ratio([agent.hosts.none, hosts.seen]),
     ratio([agent.files.none, files]),
   ]);
-  const [first] = ranked.filter(({ agent }) => agent !== '*');
-  const main = first ?? (ranked[0] as Agent);
+  const main = mainOf(ranked);
   const counts = [
     formatCount(records, 'record'),
     `${formatCount(hosts.seen, 'host')} with a known robots.txt`,
@@ -88,10 +89,7 @@ export function filterStory(given: FilterFigures): Story {
       ...namedSection(figures),
       [
         'What the crawlers may fetch',
-        barChart(
-          URL_PARTS.map(([, colour, words]) => [colour, words]),
-          urlRows(figures, groups),
-        ),
+        partsChart(URL_PARTS, urlRows(figures, groups)),
         ...verdictTable(figures),
       ],
       [
@@ -99,10 +97,7 @@ export function filterStory(given: FilterFigures): Story {
         paragraph(
           'The upper bar counts hosts, whatever the number of their URLs. The lower one counts each distinct robots.txt once, by the URLs of all its hosts.',
         ),
-        barChart(
-          EXTENTS.map(([, colour, words]) => [colour, words]),
-          extentRows(figures, groups),
-        ),
+        partsChart(EXTENTS, extentRows(figures, groups)),
         ...extentTable(figures),
       ],
       ['What the verdicts rest on', ...groundBlocks(figures, main, groups.apart)],
@@ -219,21 +214,10 @@ const EXTENTS = [
   ['all', 'all', 'all URLs allowed'],
 ] as const;
 
-const labelOf = (
-  parts: readonly (readonly [key: string, colour: Colour, words: string])[],
-  counts: Readonly<Record<string, number>>,
-): string =>
-  parts.map(([key, , words]) => `${words}: ${formatNumber(counts[key] ?? 0)}`).join(', ');
-
-function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
+function urlRows({ records }: FilterFigures, groups: Gathered<Agent>): PartsRow[] {
   return rowsOf(groups, (head, agents, { urls }) => ({
     ...head,
-    bars: [
-      {
-        parts: URL_PARTS.map(([key, colour]) => [colour, urls[key]]),
-        label: `${head.name}: ${labelOf(URL_PARTS, urls)}`,
-      },
-    ],
+    bars: [[head.name, urls]],
     figures: [
       bold(rangeOf(agents.map((agent) => [agent.urls.deny, records])), ' denied'),
       bold(rangeOf(agents.map((agent) => [agent.urls.allow, records])), ' allowed'),
@@ -257,18 +241,13 @@ const NAMED_PARTS = URL_PARTS.filter(([key]) => key !== 'invalid');
 function namedSection({ named }: FilterFigures): Section[] {
   if (named === undefined || named.agents.length === 0) return [];
   const { agents, others, missed } = named;
-  const rows = agents.slice(0, DRAWN).map((agent): ChartRow => {
+  const rows = agents.slice(0, DRAWN).map((agent): PartsRow => {
     const name = namedAs(agent);
     const { allow, deny, unknown } = agent.urls;
     return {
       name,
       about: agent.operator,
-      bars: [
-        {
-          parts: NAMED_PARTS.map(([key, colour]) => [colour, agent.urls[key]]),
-          label: `${name}: ${labelOf(NAMED_PARTS, agent.urls)}`,
-        },
-      ],
+      bars: [[name, agent.urls]],
       figures: [
         bold(formatNumber(deny), ' denied'),
         bold(percent(deny, allow + deny + unknown), ' of its URLs'),
@@ -290,16 +269,13 @@ function namedSection({ named }: FilterFigures): Section[] {
       paragraph(
         'Each record counts for the crawler that its User-Agent names. Anybody can send any User-Agent, so the figures say what clients called themselves, not who they were.',
       ),
-      barChart(
-        NAMED_PARTS.map(([, colour, words]) => [colour, words]),
-        rows,
-      ),
+      partsChart(NAMED_PARTS, rows),
       ...longTable(
         'Records of each crawler by verdict, and its hosts by what they allow of its URLs.',
         [
-          ['crawler', 'text'],
-          ...NAMED_PARTS.map(([key]) => [key, 'number'] as const),
-          ...EXTENTS.map(([, , words]) => [`${words}: hosts`, 'number'] as const),
+          text('crawler'),
+          number(...NAMED_PARTS.map(([key]) => key)),
+          number(...EXTENTS.map(([, , words]) => `${words}: hosts`)),
         ],
         shares.map((each) => [
           each.name,
@@ -332,13 +308,13 @@ function namedSection({ named }: FilterFigures): Section[] {
 const namedAs = ({ agent }: Pick<Agent, 'agent'>): string =>
   agent === NO_CRAWLER ? 'no crawler named (*)' : agent;
 
-function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): ChartRow[] {
+function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): PartsRow[] {
   return rowsOf(groups, (head, agents, drawn) => ({
     ...head,
-    bars: [drawn.hosts, drawn.files].map((counts, index) => ({
-      parts: EXTENTS.map(([key, colour]) => [colour, counts[key]] as const),
-      label: `${head.name}, ${index === 0 ? 'hosts' : 'distinct robots.txt files'}: ${labelOf(EXTENTS, counts)}`,
-    })),
+    bars: [
+      [`${head.name}, hosts`, drawn.hosts],
+      [`${head.name}, distinct robots.txt files`, drawn.files],
+    ],
     figures: [
       bold(rangeOf(agents.map((agent) => [agent.hosts.none, hosts.seen])), ' of hosts: all denied'),
       bold(rangeOf(agents.map((agent) => [agent.files.none, files])), ' of files: all denied'),
@@ -349,7 +325,7 @@ function extentRows({ hosts, files }: FilterFigures, groups: Gathered<Agent>): C
 function verdictTable({ agents }: FilterFigures): Html[] {
   return longTable(
     'Records by verdict',
-    [['crawler', 'text'], ...URL_PARTS.map(([key]) => [key, 'number'] as const)],
+    [text('crawler'), number(...URL_PARTS.map(([key]) => key))],
     agents.map(({ agent, urls }) => [agent, ...URL_PARTS.map(([key]) => urls[key])]),
     'crawler',
     0,
@@ -359,13 +335,7 @@ function verdictTable({ agents }: FilterFigures): Html[] {
 function extentTable({ agents }: FilterFigures): Html[] {
   return longTable(
     'Hosts and distinct robots.txt files by what they allow of their URLs',
-    [
-      ['crawler', 'text'],
-      ...EXTENTS.flatMap(([, , words]) => [
-        [`${words}: hosts`, 'number'] as const,
-        ['files', 'number'] as const,
-      ]),
-    ],
+    [text('crawler'), ...EXTENTS.map(([, , words]) => number(`${words}: hosts`, 'files'))],
     agents.map(({ agent, hosts, files }) => [
       agent,
       ...EXTENTS.flatMap(([key]) => [hosts[key], files[key]]),
@@ -412,23 +382,13 @@ function groundBlocks(
   );
   const all = table(
     'Records by verdict and reason, and hosts with such a URL; a host counts once for each reason.',
-    [
-      ['crawler', 'text'],
-      ['verdict and reason', 'text'],
-      ['records', 'number'],
-      ['share', 'number'],
-      ['hosts', 'number'],
-    ],
+    [text('crawler', 'verdict and reason'), number('records', 'share', 'hosts')],
     reasons,
   );
   return [
     table(
       `For ${nameOf(main)}: records and hosts with such a URL; a host counts once for each ground.`,
-      [
-        ['ground', 'text'],
-        ['records', 'number'],
-        ['hosts', 'number'],
-      ],
+      [text('ground'), number('records', 'hosts')],
       own.map((ground) => [GROUND_WORDS[ground], ...cells(main, ground)]),
     ),
     folded('By reason', all),
@@ -445,30 +405,20 @@ const ANSWERS = [
 function useSection({ uses = [], agents }: FilterFigures): Section[] {
   if (uses.length === 0) return [];
   const several = agents.length > 1 ? 'crawlers' : 'crawler';
-  const rows = uses.map(({ agent, use, answers }): ChartRow => {
-    const sum = answers.granted + answers.refused + answers.unstated;
-    return {
-      name: use,
-      about: nameOf({ agent }),
-      bars: [
-        {
-          parts: ANSWERS.map(([answer, colour]) => [colour, answers[answer]]),
-          label: `${use}, ${agent}: ${labelOf(ANSWERS, answers)}`,
-        },
-      ],
-      figures: [
-        bold(percent(answers.refused, sum), ` refused (${formatNumber(answers.refused)})`),
-        bold(percent(answers.granted, sum), ` granted (${formatNumber(answers.granted)})`),
-      ],
-    };
-  });
+  const shareOf = (answer: 'refused' | 'granted', { answers }: (typeof uses)[number]) =>
+    bold(percent(answers[answer], sumOf(answers)), ` ${answer} (${formatNumber(answers[answer])})`);
   return [
     [
-      'What the content may be used for (experimental)',
+      USES_HEADING,
       paragraph(`Only URLs that the ${several} may fetch. Unstated: no signal says either.`),
-      barChart(
-        ANSWERS.map(([, colour, words]) => [colour, words]),
-        rows,
+      partsChart(
+        ANSWERS,
+        uses.map((each) => ({
+          name: each.use,
+          about: nameOf(each),
+          bars: [[`${each.use}, ${each.agent}`, each.answers]],
+          figures: [shareOf('refused', each), shareOf('granted', each)],
+        })),
       ),
     ],
   ];
@@ -496,12 +446,9 @@ function busyBlocks({ busiest, agents, records }: FilterFigures): Html[] {
   return longTable(
     'What the crawlers may fetch of the URLs of each host.',
     [
-      ['host', 'text'],
-      ['URLs', 'number'],
-      ['of all records', 'number'],
-      ['allowed', 'number'],
-      ['all denied to', 'text'],
-      ['a part denied to', 'text'],
+      text('host'),
+      number('URLs', 'of all records', 'allowed'),
+      text('all denied to', 'a part denied to'),
     ],
     rows,
     'host',
@@ -541,13 +488,12 @@ function ruleBlocks({ denying: { rules, missed }, agents }: FilterFigures): Html
     ...longTable(
       'URLs that each rule denied.',
       [
-        ['robots.txt of', 'text'],
-        [isOne ? 'denied' : 'URLs × crawlers', 'number'],
-        ['rule', 'text'],
-        ['line', 'number'],
-        isNamed ? ['denied to', 'text'] : ['crawlers', 'number'],
-        ['source', 'text'],
-        ...(isDated ? [['version', 'text'] as const] : []),
+        text('robots.txt of'),
+        number(isOne ? 'denied' : 'URLs × crawlers'),
+        text('rule'),
+        number('line'),
+        isNamed ? text('denied to') : number('crawlers'),
+        text('source', ...(isDated ? ['version'] : [])),
       ],
       rows,
       'rule',

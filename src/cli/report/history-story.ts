@@ -6,9 +6,12 @@ import {
   type ChartLine,
   type Html,
   lineChart,
+  number,
   paragraph,
+  type Section,
   type Story,
   table,
+  text,
 } from './page-parts.js';
 import {
   agentsSection,
@@ -76,14 +79,16 @@ export function historyStory(figures: HistoryFigures): Story {
     sections: [
       ...(times.length === 0
         ? []
-        : weights.map((weight): readonly [string, ...Html[]] => [
-            `By ${weight.name}`,
-            paragraph(
-              `The share of ${weight.name} that ${verb}, of those of which a robots.txt was known at the time: ${wholesOf(agents[0], weight)}.`,
-            ),
-            chartOf(figures, weight),
-            tableOf(figures, weight),
-          ])),
+        : weights.map(
+            (weight): Section => [
+              `By ${weight.name}`,
+              paragraph(
+                `The share of ${weight.name} that ${verb}, of those of which a robots.txt was known at the time: ${wholesOf(agents[0], weight)}.`,
+              ),
+              chartOf(figures, weight),
+              tableOf(figures, weight),
+            ],
+          )),
       ...agentsSection(agents, []),
     ],
     foot: [
@@ -122,17 +127,20 @@ function mostChanged({ agents }: HistoryFigures, weight: Weight): Agent | undefi
   )[0];
 }
 
+/** How the share of an agent has changed: `has gone from 10 % to 20 %`. */
+function changeText(agent: Agent, weight: Weight): string {
+  const shares = sharesOf(agent, weight);
+  const [before, after] = [shares[0], shares.at(-1)].map((share = [0, 0]) => percent(...share));
+  return before === after ? `has stayed at ${after}` : `has gone from ${before} to ${after}`;
+}
+
 /** The headline's change by distinct file: one file of many hosts may make much of it. */
 function byFileOf(figures: HistoryFigures, first: Weight, second: Weight | undefined): Html[] {
   const most = mostChanged(figures, first);
   if (most === undefined || second === undefined || figures.times.length === 0) return [];
-  const shares = sharesOf(most, second);
-  const [before, after] = [shares[0], shares.at(-1)].map((share = [0, 0]) => percent(...share));
-  const change =
-    before === after ? `has stayed at ${after}` : `has gone from ${before} to ${after}`;
   return [
     paragraph(
-      `Many hosts may share one robots.txt. If each distinct file counts once, the share for ${nameOf(most)} ${change}.`,
+      `Many hosts may share one robots.txt. If each distinct file counts once, the share for ${nameOf(most)} ${changeText(most, second)}.`,
     ),
   ];
 }
@@ -140,17 +148,11 @@ function byFileOf(figures: HistoryFigures, first: Weight, second: Weight | undef
 function headlineOf(figures: HistoryFigures, weight: Weight): string {
   const { times, urls } = figures;
   const most = mostChanged(figures, weight);
-  const [start, end] = [times[0], times.at(-1)];
-  if (most === undefined || start === undefined || end === undefined) {
-    return 'No robots.txt has a date';
-  }
-  const shares = sharesOf(most, weight);
-  const [before, after] = [shares[0], shares.at(-1)].map((share = [0, 0]) => percent(...share));
+  if (most === undefined || times.length === 0) return 'No robots.txt has a date';
   const name = nameOf(most);
   const what =
     urls === undefined ? `hosts that forbid ${name} everything` : `URLs that ${name} may not fetch`;
-  if (before === after) return `The share of ${what} has stayed at ${after}`;
-  return `The share of ${what} has gone from ${before} to ${after}`;
+  return `The share of ${what} ${changeText(most, weight)}`;
 }
 
 function chartOf({ agents, times }: HistoryFigures, weight: Weight): Html {
@@ -196,10 +198,7 @@ function tableOf({ agents, times }: HistoryFigures, weight: Weight): Html {
       : 'The crawler whose share has changed most comes first.';
   return table(
     caption,
-    [
-      ['crawler', 'text'],
-      ...shown.map((time) => [shortDayOf(times[time] ?? ''), 'number'] as const),
-    ],
+    [text('crawler'), number(...shown.map((time) => shortDayOf(times[time] ?? '')))],
     rows.slice(0, most),
   );
 }

@@ -70,19 +70,23 @@ export function folded(summary: string, ...content: readonly Html[]): Html {
   return element('details', '', element('summary', '', summary), ...content);
 }
 
-/** How the cells of a column stand. */
-export type ColumnKind = 'text' | 'number' | 'code';
+/** Headings of columns whose cells stand alike. */
+interface Columns {
+  readonly kind: 'text' | 'number';
+  readonly headings: readonly string[];
+}
+export const text = (...headings: readonly string[]): Columns => ({ kind: 'text', headings });
+export const number = (...headings: readonly string[]): Columns => ({ kind: 'number', headings });
 
-/**
- * A table; the first cell of a row is its heading. On a narrow screen each row is a card.
- *
- * @param columns the heading of each column and its kind
- */
+/** A table; the first cell of a row is its heading. On a narrow screen each row is a card. */
 export function table(
   caption: string,
-  columns: readonly (readonly [heading: string, kind: ColumnKind])[],
+  headings: readonly Columns[],
   rows: readonly (readonly Inline[])[],
 ): Html {
+  const columns = headings.flatMap(({ kind, headings: own }) =>
+    own.map((heading) => [heading, kind] as const),
+  );
   const head = columns.map(
     ([name, kind]) => `<th scope="col" class="${kind}">${escaped(name)}</th>`,
   );
@@ -114,7 +118,7 @@ const MOST_ROWS = 60;
  */
 export function longTable(
   caption: string,
-  columns: readonly (readonly [heading: string, kind: ColumnKind])[],
+  columns: readonly Columns[],
   rows: readonly (readonly Inline[])[],
   noun: string,
   unfolded = UNFOLDED_ROWS,
@@ -177,23 +181,19 @@ export interface ChartRow {
   readonly figures: readonly Inline[];
 }
 
+type Legend = readonly (readonly [colour: Colour, meaning: string])[];
+
 /** A chart of bars with a legend of its colours. */
-export function barChart(
-  legend: readonly (readonly [colour: Colour, meaning: string])[],
-  rows: readonly ChartRow[],
-): Html {
-  return element('div', 'chart', legendOf(legend), ...rows.map(chartRow));
+export function barChart(legend: Legend, rows: readonly ChartRow[]): Html {
+  const drawn = rows.map(({ bars, ...row }) => rowOf(row, ...bars.map(barOf)));
+  return element('div', 'chart', legendOf(legend), ...drawn);
 }
 
-function legendOf(legend: readonly (readonly [colour: Colour, meaning: string])[]): Html {
+function legendOf(legend: Legend): Html {
   const items = legend.map(([colour, meaning]) =>
     element('li', '', element('span', `key ${colour}`), meaning),
   );
   return element('ul', 'legend', ...items);
-}
-
-function chartRow({ bars, ...row }: ChartRow): Html {
-  return rowOf(row, ...bars.map(barOf));
 }
 
 /** A row of a chart: its name, what is drawn, and the words beside it. */
@@ -218,36 +218,37 @@ function drawing(label: string, height: number, content: string): Html {
   );
 }
 
+const sumOf = (parts: Bar['parts']): number => parts.reduce((sum, [, count]) => sum + count, 0);
+
+const rectangle = (colour: Colour, x: number, width: number): string =>
+  `<rect class="${colour}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="${BAR}"/>`;
+
 function barOf({ parts, label }: Bar): Html {
-  const total = parts.reduce((sum, [, count]) => sum + count, 0);
+  const total = sumOf(parts);
   let sum = 0;
   const drawn = parts.map(([colour, count]) => {
     const x = total === 0 ? 0 : (WIDTH * sum) / total;
     sum += count;
     const width = total === 0 ? 0 : (WIDTH * sum) / total - x;
-    return `<rect class="${colour}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="${BAR}"/>`;
+    return rectangle(colour, x, width);
   });
   return drawing(label, BAR, drawn.join(''));
 }
 
 /** A row of a chart with two sides: counts to the left of the middle, and to the right of it. */
-export interface TwoSidedRow {
-  readonly name: Inline;
-  readonly about?: string | undefined;
+interface TwoSidedRow extends Omit<ChartRow, 'bars'> {
   /** From the middle outwards. */
-  readonly left: readonly (readonly [colour: Colour, count: number])[];
-  readonly right: readonly (readonly [colour: Colour, count: number])[];
+  readonly left: Bar['parts'];
+  readonly right: Bar['parts'];
   readonly label: string;
-  readonly figures: readonly Inline[];
 }
 
 /** A chart whose rows share one scale: at the left what goes down, at the right what goes up. */
 export function twoSidedChart(
-  legend: readonly (readonly [colour: Colour, meaning: string])[],
+  legend: Legend,
   [leftName, rightName]: readonly [string, string],
   rows: readonly TwoSidedRow[],
 ): Html {
-  const sumOf = (side: TwoSidedRow['left']) => side.reduce((sum, [, count]) => sum + count, 0);
   const most = Math.max(1, ...rows.flatMap(({ left, right }) => [sumOf(left), sumOf(right)]));
   const drawn = rows.map(({ left, right, label, ...row }): Html => {
     let rectangles = '';
@@ -259,7 +260,7 @@ export function twoSidedChart(
       for (const [colour, count] of side) {
         const width = (WIDTH / 2) * (count / most);
         const x = WIDTH / 2 + sign * sum - (sign < 0 ? width : 0);
-        rectangles += `<rect class="${colour}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="${BAR}"/>`;
+        rectangles += rectangle(colour, x, width);
         sum += width;
       }
     }
@@ -334,34 +335,27 @@ ${drawing(label, HEIGHT, grid.join('') + order.map((index) => drawn[index]).join
 function placedNames(
   lines: readonly ChartLine[],
   placeOf: (share: number) => number,
-): {
-  readonly name: string;
-  readonly at: number;
-  readonly index: number;
-  readonly isMain: boolean;
-}[] {
+): readonly (ChartLine & { readonly at: number; readonly index: number })[] {
   const placed = lines
-    .map(({ name, shares, isMain }, index) => ({
-      name,
-      isMain,
-      index,
-      at: placeOf(shares.at(-1) ?? 0),
-    }))
+    .map((line, index) => ({ ...line, index, at: placeOf(line.shares.at(-1) ?? 0) }))
     .sort((a, b) => a.at - b.at);
-  for (let index = 1; index < placed.length; index++) {
-    const [before, own] = [placed[index - 1], placed[index]];
-    if (before !== undefined && own !== undefined)
-      own.at = Math.max(own.at, before.at + NAME_DISTANCE);
+  let least = Number.NEGATIVE_INFINITY;
+  for (const own of placed) {
+    own.at = Math.max(own.at, least);
+    least = own.at + NAME_DISTANCE;
   }
   // What was pushed out at the foot pushes the others up.
-  for (let index = placed.length - 1, most = 1; index >= 0; index--, most -= NAME_DISTANCE) {
-    const own = placed[index];
-    if (own !== undefined) own.at = Math.min(own.at, most);
+  let most = 1;
+  for (const own of placed.toReversed()) {
+    own.at = Math.min(own.at, most);
+    most -= NAME_DISTANCE;
   }
   return placed;
 }
 
 // ---- The frame
+
+export type Section = readonly [heading: string, ...blocks: readonly Html[]];
 
 /** What a page says, from the headline to the last line. */
 export interface Story {
@@ -369,7 +363,7 @@ export interface Story {
   readonly kind: string;
   readonly headline: string;
   readonly lead: readonly Html[];
-  readonly sections: readonly (readonly [heading: string, ...blocks: readonly Html[]])[];
+  readonly sections: readonly Section[];
   readonly foot: readonly string[];
 }
 
@@ -453,7 +447,6 @@ thead th { position: sticky; top: 0; background: var(--page); font-weight: 600; 
 .lined th:first-child { width: 30%; }
 .line { display: grid; grid-template-columns: minmax(0, 1.5fr); grid-auto-columns: minmax(0, 1fr); grid-auto-flow: column; gap: 0 1rem; }
 .line + .line { margin-top: .3rem; }
-td.code { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Consolas, "Liberation Mono", monospace; }
 tr { break-inside: avoid; }
 figure { margin: 0 0 1.2rem; }
 .file pre { margin: .3rem 0 0; padding: .6rem .9rem; background: var(--tint); white-space: pre-wrap; }
@@ -499,7 +492,7 @@ body { font-size: 9.5pt; line-height: 1.4; }
 main { max-width: none; padding: 0; }
 h1 { font-size: 21pt; } h2 { font-size: 12.5pt; break-after: avoid; }
 section { margin-top: 5mm; padding-top: 3mm; }
-.row, table, .legend, figcaption { font-size: 8pt; } small, code, pre, td.code, .lines, footer { font-size: 7.5pt; }
+.row, table, .legend, figcaption { font-size: 8pt; } small, code, pre, .lines, footer { font-size: 7.5pt; }
 .row { padding: .12rem 0; } th, td { padding: .1rem .5rem .1rem 0; } thead th { position: static; }
 .row { grid-template-columns: 38mm minmax(0, 1fr) 46mm; }
 .bars svg:first-child { height: 2.6mm; } .bars svg { height: 1.4mm; }

@@ -3,7 +3,20 @@
 import type { RecordFigure } from '../../inspect/host-report.js';
 import { formatCount, formatNumber, formatShare } from '../text.js';
 import type { AgentInfo, CaptureDates, ReportAbout } from './figures.js';
-import { type Html, longTable, paragraph, strong, table } from './page-parts.js';
+import {
+  type Bar,
+  barChart,
+  type ChartRow,
+  type Colour,
+  type Html,
+  longTable,
+  number,
+  paragraph,
+  type Section,
+  strong,
+  table,
+  text,
+} from './page-parts.js';
 
 /** A part and its whole. */
 export type Share = readonly [part: number, whole: number];
@@ -63,6 +76,39 @@ export const WHAT_IT_IS: Html = paragraph(
   'A robots.txt is a file in which a website says which of its pages an automated visitor, a crawler, may fetch. It is a request: each crawler decides whether it obeys, and nothing enforces it.',
 );
 
+/** What makes a greater share than this gets a sentence. */
+export const MUCH = 0.02;
+
+/** The agent of the headline: the first one, but for `*` only where there is no other. */
+export function mainOf<Agent extends AgentInfo>(ranked: readonly Agent[]): Agent {
+  return ranked.find(({ agent }) => agent !== '*') ?? (ranked[0] as Agent);
+}
+
+/** What the parts of bars count, their colours, and their words. */
+export type Parts = readonly (readonly [key: string, colour: Colour, words: string])[];
+
+type Counts = Readonly<Record<string, number>>;
+
+/** A row of a chart whose bars have counts, and a name for those who do not see the bar. */
+export interface PartsRow extends Omit<ChartRow, 'bars'> {
+  readonly bars: readonly (readonly [name: string, counts: Counts])[];
+}
+
+/** A chart of bars that all have the same parts. */
+export function partsChart(parts: Parts, rows: readonly PartsRow[]): Html {
+  const barOf = (name: string, counts: Counts): Bar => {
+    const said = parts.map(([key, , words]) => `${words}: ${formatNumber(counts[key] ?? 0)}`);
+    return {
+      parts: parts.map(([key, colour]) => [colour, counts[key] ?? 0]),
+      label: `${name}: ${said.join(', ')}`,
+    };
+  };
+  return barChart(
+    parts.map(([, colour, words]) => [colour, words]),
+    rows.map(({ bars, ...row }) => ({ ...row, bars: bars.map((bar) => barOf(...bar)) })),
+  );
+}
+
 /** Agents that have much the same shares, and those that have others. */
 export interface Gathered<Agent> {
   readonly apart: readonly Agent[];
@@ -117,6 +163,11 @@ export function rowsOf<Agent extends AgentInfo, Row>(
   return [...rows, rowOf({ name, about }, alike, middle)];
 }
 
+export const USES_HEADING = 'What the content may be used for (experimental)';
+
+export const sumOf = (counts: Counts): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
 /** The name of an agent as a reader knows it. */
 export function nameOf({ agent }: Pick<AgentInfo, 'agent'>): string {
   return agent === '*' ? 'any other crawler (*)' : agent;
@@ -133,7 +184,7 @@ const OBEYS: Readonly<Record<string, string>> = {
 export function agentsSection(
   agents: readonly AgentInfo[],
   apart: readonly AgentInfo[],
-): readonly [heading: string, ...blocks: Html[]][] {
+): Section[] {
   const rows = agents.filter(({ operator }) => operator !== undefined);
   if (rows.length === 0) return [];
   const rowOf = ({ agent, operator = '', purpose = '', obeys = '' }: AgentInfo) => [
@@ -150,12 +201,7 @@ export function agentsSection(
       'Who the crawlers are',
       ...longTable(
         'By the names that robots.txt files use for them. The last column is what the operator says.',
-        [
-          ['crawler', 'text'],
-          ['operator', 'text'],
-          ['what it does', 'text'],
-          ["by its operator's word", 'text'],
-        ],
+        [text('crawler', 'operator', 'what it does', "by its operator's word")],
         [...first, ...others].map(rowOf),
         'crawler',
         first.length,
@@ -188,11 +234,7 @@ export function recordsBlock(
   if (found.length === 0) return paragraph('No robots.txt has sitemaps, delays or preferences.');
   return table(
     'Hosts whose robots.txt has something beside rules. Nothing of it changes what is allowed.',
-    [
-      ['it has', 'text'],
-      ['hosts', 'number'],
-      ['share', 'number'],
-    ],
+    [text('it has'), number('hosts', 'share')],
     found.map(([kind, words]) => [words, records[kind], percent(records[kind], hosts)]),
   );
 }

@@ -492,7 +492,7 @@ body { font-size: 9.5pt; line-height: 1.4; }
 main { max-width: none; padding: 0; }
 h1 { font-size: 21pt; } h2 { font-size: 12.5pt; break-after: avoid; }
 section { margin-top: 5mm; padding-top: 3mm; }
-.row, table, .legend, figcaption { font-size: 8pt; } small, code, pre, .lines, footer { font-size: 7.5pt; }
+.row, table, .legend, .note, figcaption { font-size: 8pt; } small, code, pre, .lines, footer { font-size: 7.5pt; }
 .row { padding: .12rem 0; } th, td { padding: .1rem .5rem .1rem 0; } thead th { position: static; }
 .row { grid-template-columns: 38mm minmax(0, 1fr) 46mm; }
 .bars svg:first-child { height: 2.6mm; } .bars svg { height: 1.4mm; }

@@ -471,6 +471,10 @@ describe('an option that would be dropped is refused', () => {
       ['fetch', '--robots-dir', 'new', '--stale', ...option],
       `${option[0]} has no effect with --stale`,
     ]),
+    ...['--header', '--no-header'].map((option) => [
+      ['--robots-dir', 'robots', option],
+      `standard input is read as text, and ${option} has no effect on it`,
+    ]),
   ] as [string[], string][])('%j', async (args, message) => {
     const place = workplace();
     const { code, text, stderr } = await place.run(args, URLS);

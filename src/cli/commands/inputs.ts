@@ -424,16 +424,24 @@ export function checkUrlField(options: UrlFieldOptions): void {
 }
 
 /**
- * Refuses --url-field, --time-field and --agent-field if the only input turned out to be text, or
- * --url-field if it is WARC. Among several inputs, others may have the member.
+ * Refuses --url-field, --time-field and --agent-field if the only input turned out to be text,
+ * --url-field if it is WARC, and --header if it has no rows. Among several inputs, others may have
+ * the member or the header.
  *
  * @throws RobotsFilterError `usage`
  */
 export function checkUrlFieldOf(
   input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
-  options: UrlFieldOptions & Pick<FilterOptions, 'timeField' | 'agentField'>,
+  options: UrlFieldOptions & Pick<FilterOptions, 'header' | 'timeField' | 'agentField'>,
   inputs: number,
 ): void {
+  const { header } = options;
+  const hasRows = input.format === 'csv' || input.format === 'tsv';
+  if (header !== undefined && !hasRows && !input.isBlank && inputs === 1) {
+    throw usageError(
+      `${input.name} is read as ${input.format}, and ${header ? '--header' : '--no-header'} has no effect on it. Leave it out, or use --input csv if its lines are rows`,
+    );
+  }
   if (input.format === 'text' && !input.isBlank && inputs === 1 && options.timeField) {
     throw usageError(
       `${input.name} is text, one URL per line, which have no times: --time-field has no effect on it. Use --input ndjson if its lines are objects, or --as-of DATE for all URLs`,

@@ -107,7 +107,7 @@ One robots.txt judges URLs and paths of any host. A directory, a file of records
 
 Exit status:
     0  all URLs are allowed
-    1  some URL is denied or invalid, or a use of --use is refused
+    1  some URL is denied, invalid or unknown, or a use of --use is refused
     2  error`,
   },
   arguments: [

@@ -94,6 +94,15 @@ describe('fetch --proxy', () => {
     expect(await said('--proxy env', {})).toEqual([
       'robots-filter: --proxy env has no effect: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY are not set',
     ]);
+    expect(await said('--proxy env', { https_proxy: 'p.test:1', NO_PROXY: '127.0.0.1' })).toEqual([
+      'robots-filter: https_proxy alone is set, so http hosts are asked without a proxy. To ask them through one, set HTTP_PROXY, or ALL_PROXY for both',
+    ]);
+    for (const more of [
+      { ALL_PROXY: 'p.test:1' },
+      { http_proxy: 'p.test:1', HTTPS_PROXY: 'p.test:1' },
+    ]) {
+      expect(await said('--proxy env', { ...more, NO_PROXY: '*' })).toEqual([]);
+    }
     expect(await said('--proxy http://p.test:3', { no_proxy: 'a.test' })).toEqual([
       'robots-filter: no_proxy is set, but all hosts are asked through http://p.test:3. To ask those of no_proxy without it, use --proxy env',
     ]);

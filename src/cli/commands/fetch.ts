@@ -307,6 +307,14 @@ function noteProxies({ proxy }: Partial<FetchOptions>, diagnostics: Diagnostics)
       '--proxy env has no effect: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY are not set',
     );
   }
+  const [name, ...others] = names;
+  const lacking = { HTTP_PROXY: 'https', HTTPS_PROXY: 'http' }[name?.toUpperCase() ?? ''];
+  // Without an answer, such hosts are recorded as unreachable, and denied.
+  if (proxy === 'env' && others.length === 0 && lacking !== undefined) {
+    diagnostics.note(
+      `${name} alone is set, so ${lacking} hosts are asked without a proxy. To ask them through one, set ${lacking.toUpperCase()}_PROXY, or ALL_PROXY for both`,
+    );
+  }
   const exempt = exemptionVariable(process.env);
   if (proxy !== undefined && !PROXY_WORDS.includes(proxy) && exempt !== undefined) {
     diagnostics.note(

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { isBareReference } from '../../base/arguments.js';
 import { printable } from '../../base/control-characters.js';
-import { RobotsFilterError } from '../../base/errors.js';
+import type { RobotsFilterError } from '../../base/errors.js';
 import { inputName, isStandardInput, STANDARD_INPUT } from '../../files/openings.js';
 import { Robots, recordsSaidTo } from '../../judge/robots.js';
 import { isProductToken, lowerCaseAscii } from '../../protocol/agent.js';

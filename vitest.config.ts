@@ -58,8 +58,6 @@ export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
       // For two cores: two more than them, because tests also wait.
       maxWorkers: 4,
       sequence: { sequencer: LongFirst },
-      // Kept by their contents: processes read them from files, also those of the next run.
-      experimental: { fsModuleCache: true },
       // vitest runs the projects in the order of their names.
       projects: [
         {

@@ -191,6 +191,8 @@ export function nextState(
   const unreachable = accessResult === 'unreachable';
   const isByProfile = result.isByProfile ?? false;
   const isFailure = unreachable || isByProfile;
+  const firstFailure = (earlier: number | undefined): number | undefined =>
+    isFailure ? Math.min(earlier ?? respondedAt, respondedAt) : undefined;
   // Where 429 and 503 follow one another, the failures begin there for some profile.
   const failedBefore = before?.isByProfile === isByProfile ? before.unreachableSince : undefined;
   const since = Math.min(respondedAt, now);
@@ -210,7 +212,8 @@ export function nextState(
       : freshUntil(result.policy, respondedAt, now, maxAge),
     usableUntil: since + maxAge,
     headers: keptHeaders(result.headers),
-    unreachableSince: isFailure ? Math.min(failedBefore ?? respondedAt, respondedAt) : undefined,
+    unreachableSince: firstFailure(failedBefore),
+    failingSince: firstFailure(before?.failingSince),
     failedOn: before === undefined ? [] : failedDays(before),
     unreachableAfter,
     lastSuccess:

@@ -113,7 +113,7 @@ export function isAccessResult(value: unknown): value is AccessResult {
 const PARTIAL_CONTENT = 206;
 
 /** The status that asks a client to slow down (RFC 6585 section 4). */
-const TOO_MANY_REQUESTS = 429;
+export const TOO_MANY_REQUESTS = 429;
 
 /** Whether a response with this status has a body that counts. */
 export function isSuccess(status: number): boolean {

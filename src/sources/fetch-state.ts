@@ -13,6 +13,7 @@ import {
   isReadByProfile,
   PROFILES,
   type Profile,
+  TOO_MANY_REQUESTS,
   unreachableAfterDays,
 } from '../protocol/verdict.js';
 
@@ -37,6 +38,8 @@ import {
  *     "headers"           the response headers that are kept, with names in lower case
  *     "unreachableSince"  if unreachable in some profile: the first failed attempt since the last
  *                         success, or since failures in other profiles than before
+ *     "failingSince"      if earlier: the first failed attempt since the last answer that is no
+ *                         failure in any profile. It counts in profiles that read 429 as a failure
  *     "failedOn"          if so: the last days (UTC) with failed attempts, at most ten
  *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
  *                         (RFC 9309 section 2.3.1.4). If it is missing, the profile of each reader
@@ -101,6 +104,8 @@ export interface FetchState {
   readonly usableUntil: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly unreachableSince: number | undefined;
+  /** As `unreachableSince`, but of failures in whatever profiles. */
+  readonly failingSince: number | undefined;
   /** Starts of the days with failed attempts, ascending. */
   readonly failedOn: readonly number[];
   /** Number of days after which an unreachable host is no longer denied; by profile if missing. */
@@ -211,6 +216,7 @@ export function parseFetchState(
     usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
     headers: headersOf(value.headers),
     unreachableSince,
+    failingSince: timeOf(value.failingSince) ?? unreachableSince,
     failedOn: textsOf(value.failedOn).flatMap((day) => dayOf(timeOf(day)) ?? []),
     unreachableAfter: numberOf(value.unreachableAfter),
     lastSuccess,
@@ -251,6 +257,8 @@ export function formatFetchState(state: FetchState): string {
     usableUntil: isoTime(state.usableUntil),
     headers: state.headers,
     unreachableSince: isoTime(state.unreachableSince),
+    failingSince:
+      state.failingSince === state.unreachableSince ? undefined : isoTime(state.failingSince),
     failedOn: state.failedOn.length === 0 ? undefined : state.failedOn.flatMap(isoDay),
     unreachableAfter: state.unreachableAfter,
     lastSuccess: lastSuccess && {
@@ -353,7 +361,7 @@ export function findingsOf(
   if (access === 'unavailable') return [span(access, state.since, respondedAt)];
   if (access === 'successful') return [span(access, written === 0 ? state.since : last, last)];
   // A state that was written by hand may have the first answer of a row alone.
-  const failed = Math.min(state.unreachableSince ?? state.since, respondedAt);
+  const failed = Math.min(failedSince(state) ?? state.since, respondedAt);
   const isLong = isLongUnreachable(state, unreachableAfter);
   // If "since" is missing, or another profile's, only the last attempt is known to have been late.
   const isLate = state.since - failed > unreachableSpan(state, unreachableAfter);
@@ -402,13 +410,22 @@ function usedAccess(state: FetchState, profile: Profile): AccessResult {
 export function isLongUnreachable(state: FetchState, days?: number): boolean {
   if (state.accessResult !== 'unreachable') return false;
   const { respondedAt } = state;
-  const since = state.unreachableSince ?? respondedAt;
+  const since = failedSince(state) ?? respondedAt;
   const span = unreachableSpan(state, days);
   if (respondedAt - since <= span) return false;
   const window = Math.min(span / DAY, WINDOW_DAYS);
   const begin = (dayOf(respondedAt) ?? 0) - window * DAY;
   const failed = failedDays(state).filter((day) => day > begin);
   return failed.length >= Math.floor(window / DAYS_PER_ATTEMPT);
+}
+
+/**
+ * The first failure in a row for the profile of the reader. Where 429 is no failure, it ends a row
+ * of others.
+ */
+function failedSince({ profile, unreachableSince, failingSince }: FetchState): number | undefined {
+  const countsAll = accessResultOf(TOO_MANY_REQUESTS, profile) === 'unreachable';
+  return countsAll ? failingSince : unreachableSince;
 }
 
 /** The longest time in milliseconds for which an unreachable authority is denied. */

@@ -118,6 +118,33 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     expect(await verdict(undefined, { profile: 'google' })).toBe('allow unavailable');
   });
 
+  it('429 and 503 in turn: one row of failures for those that deny both', async () => {
+    await fetched(resultOf(200));
+    for (let hour = 1; hour <= 13; hour++) {
+      now = START + (hour * DAY) / 24;
+      await fetched(resultOf(hour % 2 === 0 ? 429 : 503));
+      expect(await verdict(undefined, { profile: 'google' })).toBe('deny unreachable');
+    }
+    now++;
+    await fetched(resultOf(503));
+    // The 12 hours are over for Google; elsewhere the 429 before was an answer.
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny rule');
+    expect(await verdict()).toBe('deny unreachable');
+    for (let day = 1; day <= 31; day++) {
+      now = START + day * DAY;
+      await fetched(resultOf(day % 2 === 0 ? 503 : 429));
+    }
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('deny unreachable');
+    // An answer that is no failure anywhere ends the row.
+    await fetched(resultOf(200));
+    await fetched(resultOf(503));
+    expect(await verdict(undefined, { profile: 'google' })).toBe('deny unreachable');
+    expect(readFileSync(join(root, DIRECTORY, 'robots.json'), 'utf8')).not.toContain(
+      'failingSince',
+    );
+  });
+
   it('429: what the user has chosen, in every profile', async () => {
     for (const accessResult of ['unavailable', 'unreachable'] as const) {
       await fetched(resultOf(429, { accessResult, isByProfile: false }));

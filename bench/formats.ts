@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { floorCase, formatCase, siteFilterCase, toolCase } from './cases/format-cases.js';
+import { floorCase, formatCase, logCase, siteFilterCase, toolCase } from './cases/format-cases.js';
 import { FormatTools } from './competitors/formats/tools.js';
+import { languageCompetitors } from './competitors/languages.js';
 import { installFromPyPI } from './competitors/warc-libraries.js';
 import { CapturePlan } from './corpus/capture-plan.js';
-import { CRAWLER } from './inputs/agents.js';
+import { CRAWLER, LOG_AGENTS } from './inputs/agents.js';
 import { type GeneratedArchive, provideArchive } from './inputs/archive-store.js';
 import { type CompressedEnding, canCompress, provideCompressed } from './inputs/compressed.js';
 import { DEFAULT_CORPUS_DIRECTORY } from './inputs/corpus-store.js';
 import { type GeneratedIndex, provideIndex } from './inputs/index-store.js';
 import { SNAPPY_INDEX } from './inputs/snappy-index.js';
-import { type LineForm, provideForm, provideSites } from './inputs/url-forms.js';
+import { type LineForm, provideForm, provideLogRobots, provideSites } from './inputs/url-forms.js';
 import { quoted } from './measure/process.js';
 import type { Case } from './measure/runs.js';
 import type { Filter } from './program/filter.js';
@@ -64,6 +65,15 @@ const READERS = [
   ['duckdb', '@duckdb/node-api'],
 ] as const;
 
+/** The agents that the lines of the log name, in turn. */
+const NAMED = LOG_AGENTS.map(([, agent]) => agent).join();
+
+/** Programs in Python that judge a log, and the lines that they judge: about a second of work. */
+const LOG_JUDGES = [
+  ['protego', 'a regular expression and Protego 0.7.0 (Python)', 50_000],
+  ['urllib', 'a regular expression and urllib.robotparser (Python)', 50_000],
+] as const;
+
 /** Cases, ratios, and what this machine lacks: filled by the functions below. */
 const cases: Case[] = [];
 const ratios: Ratio[] = [];
@@ -72,7 +82,9 @@ const watch = new CountWatch();
 
 if (values.help) process.stdout.write(USAGE);
 else if (values['store-expected']) {
-  storeIndexCounts(new CapturePlan(options), rows, CRAWLER, say);
+  for (const agents of [CRAWLER, NAMED]) {
+    storeIndexCounts(new CapturePlan(options), rows, agents, say);
+  }
 } else {
   const runs = Number(values.runs ?? (quick ? 1 : 3));
   await runBenchmark({ kind: 'formats', store, installed, record, runs, timed: !quick }, prepare);
@@ -103,6 +115,7 @@ async function prepare(filter: Filter, scratch: string): Promise<Measured> {
   await addSiteFilter(setting);
   addCompressed(setting);
   addParquet(setting, index);
+  await addLog(setting, index);
   return { cases, ratios, notMeasured, input: { archive: archive.summary, rows } };
 }
 
@@ -166,6 +179,34 @@ async function addSiteFilter(setting: Setting): Promise<void> {
   cases.push(siteFilterCase('site-filter', name, packages, { path, rows }, sites));
   const what = "cdx_toolkit's filter, which knows sites only";
   ratios.push(timeRatio('site-filter', what, 'site-filter', 'cdx-allowed', 'cdx --allowed'));
+}
+
+/** The log of the servers, whose lines name their agents, beside scripts that judge its lines. */
+async function addLog(setting: Setting, index: GeneratedIndex): Promise<void> {
+  const { filter, table, archive, plan } = setting;
+  const path = pathOf(setting, 'log');
+  const expected = indexExpectation(index, NAMED);
+  const task = { filter, table, agent: undefined, path, rows, counted: 'log', expected };
+  cases.push(formatCase(watch, { ...task, id: 'log', options: ['--input', 'log'] }));
+  addFloor('log', 'wc -l f.log', path, `wc -l ${quoted(path)}`);
+  if (quick) return;
+  const { present, absent } = await languageCompetitors(store, say, ['Python']);
+  const [python] = present;
+  if (python === undefined) {
+    notMeasured.push(`logs by Python: ${absent[0]?.reason}`);
+    return;
+  }
+  const robots = provideLogRobots(archive, plan, rows);
+  for (const [library, name, lines] of LOG_JUDGES) {
+    cases.push(logCase(python, library, name, { path, robots, rows: Math.min(lines, rows) }));
+    ratios.push({
+      id: `log-${library}`,
+      what: `a log, against ${name}`,
+      needs: ['log', `log-${library}`],
+      unit: 'times as fast',
+      value: (run) => run.rate('log') / run.rate(`log-${library}`),
+    });
+  }
 }
 
 /** gzip and zstd, in and out. */

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { VERDICTS } from '../../src/protocol/verdict.js';
+import type { Competitor } from '../competitors/competitor.js';
 import type { FormatTools } from '../competitors/formats/tools.js';
 import type { SiteList } from '../inputs/url-forms.js';
 import { runProgram, runShell } from '../measure/process.js';
@@ -7,13 +9,15 @@ import type { Case } from '../measure/runs.js';
 import type { Filter } from '../program/filter.js';
 import { assertEqual } from '../verify/assert-equal.js';
 import type { CountWatch, Expectation } from '../verify/count-watch.js';
+import type { VerdictCounts } from '../verify/verdict-counts.js';
 
 /** One command of the filter over a file of any format. */
 export interface FormatTask {
   readonly id: string;
   readonly filter: Filter;
   readonly table: string;
-  readonly agent: string;
+  /** Absent if the records name their agents. */
+  readonly agent: string | undefined;
   readonly path: string;
   readonly rows: number;
   readonly options?: readonly string[];
@@ -28,7 +32,8 @@ export interface FormatTask {
 export function formatCase(watch: CountWatch, task: FormatTask): Case {
   const { id, filter, table, agent, path, rows, options = [], output } = task;
   const written = output === undefined ? [] : ['-o', output];
-  const args = ['--table', table, '--agent', agent, ...options, ...written];
+  const asked = agent === undefined ? [] : ['--agent', agent];
+  const args = ['--table', table, ...asked, ...options, ...written];
   const name = basename(path).replace(/^index-\d+-rows(-[a-z]+)?/, 'f');
   const target = output === undefined ? '> /dev/null' : `-o ${basename(output)}`;
   return {
@@ -64,6 +69,45 @@ export function floorCase(
     bytes: statSync(path).size,
     reads: [path],
     run: () => runShell(line, { watched: false }),
+  };
+}
+
+/**
+ * The program of `bench/competitors/python/log.py`, which judges the first lines of a log. It
+ * measures its own time, without the start and without parsing. Its counts are its own, and the
+ * same in all runs.
+ */
+export function logCase(
+  python: Pick<Competitor, 'program' | 'environment'>,
+  library: string,
+  name: string,
+  input: { readonly path: string; readonly robots: string; readonly rows: number },
+): Case {
+  const { path, robots, rows } = input;
+  const script = join(import.meta.dirname, '..', 'competitors', 'python', 'log.py');
+  let known: string | undefined;
+  return {
+    id: `log-${library}`,
+    name,
+    kind: 'competitor',
+    records: rows,
+    bytes: 0,
+    reads: [path, robots],
+    async run() {
+      const { program, environment = {} } = python;
+      const words = [script, library, robots, path, String(rows)];
+      const run = await runProgram(program, words, { output: 'keep', environment });
+      const { seconds, counts } = JSON.parse(run.output) as {
+        seconds: number;
+        counts: VerdictCounts;
+      };
+      const sum = VERDICTS.reduce((total, word) => total + counts[word], 0);
+      assertEqual(`${name}: lines`, sum, rows);
+      const text = JSON.stringify(counts);
+      known ??= text;
+      assertEqual(`${name}: counts`, text, known);
+      return { seconds, peakBytes: run.peakBytes };
+    },
   };
 }
 

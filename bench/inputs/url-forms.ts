@@ -2,10 +2,11 @@ import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import type { CapturePlan } from '../corpus/capture-plan.js';
 import { ChunkedFile } from '../corpus/chunked-file.js';
 import { type IndexRow, indexRows } from '../corpus/index-rows.js';
+import { LOG_AGENTS } from './agents.js';
 import type { GeneratedArchive } from './archive-store.js';
 
 /** Forms of a list of URLs that are lines of text. */
-export const LINE_FORMS = ['txt', 'csv', 'tsv', 'ndjson', 'cdx', 'cdxj'] as const;
+export const LINE_FORMS = ['txt', 'csv', 'tsv', 'ndjson', 'cdx', 'cdxj', 'log'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 
 /** The columns of forms beside the URL, by their places in a row of the index. */
@@ -34,8 +35,8 @@ export interface UrlForm {
 
 /**
  * The URLs of an index as lines: alone, as rows of four columns with a quoted one, as records of
- * HPLT's metadata, which have the URL in `u`, or as indexes of archives. Written on the first
- * request.
+ * HPLT's metadata, which have the URL in `u`, as indexes of archives, or as the log of their
+ * servers. Written on the first request.
  */
 export function provideForm(
   archive: GeneratedArchive,
@@ -48,14 +49,15 @@ export function provideForm(
     const file = new ChunkedFile(`${path}.tmp`);
     const write = WRITERS[form];
     file.write(HEADERS[form] ?? '');
-    for (const row of indexRows(plan, rows)) file.write(`${write(row)}\n`);
+    let place = 0;
+    for (const row of indexRows(plan, rows)) file.write(`${write(row, place++)}\n`);
     file.close();
     renameSync(`${path}.tmp`, path);
   }
   return { path, rows, bytes: statSync(path).size };
 }
 
-const WRITERS: Readonly<Record<LineForm, (row: IndexRow) => string>> = {
+const WRITERS: Readonly<Record<LineForm, (row: IndexRow, place: number) => string>> = {
   txt: ({ url }) => url,
   csv: ({ url, values }) =>
     `${String(values[FILE]).slice(-34)},${quotedIfNeeded(url)},${values[STATUS]},"${values[MIME]}, ""${values[2]}"""`,
@@ -74,6 +76,16 @@ const WRITERS: Readonly<Record<LineForm, (row: IndexRow) => string>> = {
     `${values[KEY]} ${timeOf(values)} ${url} ${values[MIME]} ${values[STATUS]} ${values[DIGEST]} - - ${values[LENGTH]} ${values[OFFSET]} ${values[FILE]}`,
   cdxj: ({ url, values }) =>
     `${values[KEY]} ${timeOf(values)} {"url": ${JSON.stringify(url)}, "mime": "${values[MIME]}", "status": "${values[STATUS]}", "digest": "${values[DIGEST]}", "length": "${values[LENGTH]}", "offset": "${values[OFFSET]}", "filename": "${values[FILE]}"}`,
+  log: ({ url }, place) => {
+    const { protocol, hostname, port, origin } = new URL(url);
+    const server = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+    // A log does not say that another port is one of https. A query may be empty.
+    const target = port === '' ? url.slice(origin.length) : url;
+    const [userAgent] = LOG_AGENTS[place % LOG_AGENTS.length] ?? [];
+    const client = `192.0.2.${place % 254}`;
+    const escaped = target.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+    return `${server} ${client} - - [10/Oct/2025:13:55:36 -0700] "GET ${escaped} HTTP/1.1" 200 ${5120 + (place % 999)} "-" "${userAgent}"`;
+  },
 };
 
 /** The time of a row in 14 digits. */
@@ -99,6 +111,33 @@ export function provideSites(archive: GeneratedArchive, plan: CapturePlan, rows:
     return labels.some((_, last) => sites.has(labels.slice(0, last + 1).join(',')));
   };
   return { path, kept: keys.filter(isKept).length };
+}
+
+/**
+ * What a program needs to judge the log: for each authority a line of JSON with the status and the
+ * text of its robots.txt. Written on the first request.
+ *
+ * @returns the file
+ */
+export function provideLogRobots(
+  archive: GeneratedArchive,
+  plan: CapturePlan,
+  rows: number,
+): string {
+  const path = `${archive.directory}/index-${rows}-rows.robots`;
+  if (existsSync(path)) return path;
+  const file = new ChunkedFile(`${path}.tmp`);
+  const known = new Set<string>();
+  for (const { authority, answer } of indexRows(plan, rows)) {
+    if (known.has(authority)) continue;
+    known.add(authority);
+    const said = answer();
+    const body = said.kind === 'body' ? Buffer.from(said.body).toString() : undefined;
+    file.write(`${JSON.stringify({ authority, kind: said.kind, body })}\n`);
+  }
+  file.close();
+  renameSync(`${path}.tmp`, path);
+  return path;
 }
 
 function quotedIfNeeded(field: string): string {

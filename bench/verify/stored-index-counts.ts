@@ -12,6 +12,7 @@ interface StoredIndexCounts {
   readonly rows: number;
   /** SHA-256 of the URLs: counts of another generator are not used. */
   readonly sha256: string;
+  /** As `countIndex`. */
   readonly agent: string;
   readonly counts: VerdictCounts;
 }

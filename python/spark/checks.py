@@ -36,6 +36,7 @@ from data import (
     write_signals,
     write_table,
 )
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -44,6 +45,8 @@ from robots_filter.spark import filter_urls, register
 
 AGENTS = ["GPTBot", "CCBot>GPTBot", "*"]
 PARQUET_FILES = 6
+#: Seconds for which a task stands still, and after which a second copy may start.
+STALL, SECOND_COPY = 600, 10
 
 
 class Checks:
@@ -420,6 +423,28 @@ spark.stop()
         print(f"   {kills} processes killed")
         assert kills > 0
 
+    def check_second_copy_of_slow_task(self) -> None:
+        """Where Spark runs a slow task twice (speculation), its rows come once."""
+        marks = self.place / "attempts"
+        marks.mkdir()
+
+        def stall(batches: Any) -> Any:
+            context = TaskContext.get()
+            assert context is not None
+            if context.partitionId() == 0:
+                (marks / str(context.attemptNumber())).touch()
+            for batch in batches:
+                yield batch
+                if context.partitionId() == 0 and context.attemptNumber() == 0:
+                    time.sleep(STALL)
+
+        df = self.df.repartition(8)
+        started = time.monotonic()
+        self.is_expected(self.judged(df.mapInArrow(stall, df.schema)))
+        assert {mark.name for mark in marks.iterdir()} == {"0", "1"}
+        # The first copy was ended in the midst of its rows.
+        assert time.monotonic() - started < STALL
+
     def check_damaged_part_fails_loudly(self) -> None:
         """A part that is damaged after the check fails the job with the program's message."""
         damaged = self.place / "damaged"
@@ -612,6 +637,8 @@ def main() -> None:
             .config("spark.sql.execution.arrow.maxRecordsPerBatch", "5000")
             .config("spark.sql.execution.arrow.pyspark.enabled", "true")
             .config("spark.local.dir", str(place))
+            .config("spark.speculation", "true")
+            .config("spark.speculation.minTaskRuntime", f"{SECOND_COPY}s")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .getOrCreate()
@@ -624,6 +651,7 @@ def main() -> None:
             checks.check_parquet_of_spark_gets_its_verdicts,
             checks.check_damaged_part_fails_loudly,
             checks.check_killed_filter_process,
+            checks.check_second_copy_of_slow_task,
             checks.check_function_of_sql,
             checks.check_only_urls_go_to_python,
             checks.check_uses,

@@ -1,4 +1,8 @@
-"""A standalone cluster of Spark on loopback: a master and two workers; a server of Connect."""
+"""A standalone cluster of Spark on loopback: a master and two workers; a server of Connect.
+
+The workers have addresses of their own, because Spark runs a second copy of a slow task on another
+host only. Linux has them all; macOS needs `ifconfig lo0 alias 127.0.0.2`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from pathlib import Path
 import pyspark
 
 LOOPBACK = "127.0.0.1"
+WORKERS = ("127.0.0.1", "127.0.0.2")
 START_SECONDS = 90.0
 
 
@@ -47,16 +52,20 @@ class Cluster:
             process.wait()
 
     def _worker(self, number: int) -> subprocess.Popen[bytes]:
-        words = ["--host", LOOPBACK, "--webui-port", "0", "--cores", "1", "--memory", "700m"]
+        host = WORKERS[number - 1]
+        words = ["--host", host, "--webui-port", "0", "--cores", "1", "--memory", "700m"]
         work = ["--work-dir", str(self._place / f"work{number}")]
-        return self._start("worker.Worker", *words, *work, self.url, log=f"worker{number}")
+        log = f"worker{number}"
+        return self._start("worker.Worker", *words, *work, self.url, host=host, log=log)
 
-    def _start(self, name: str, *words: str, log: str | None = None) -> subprocess.Popen[bytes]:
+    def _start(
+        self, name: str, *words: str, host: str = LOOPBACK, log: str | None = None
+    ) -> subprocess.Popen[bytes]:
         home = Path(pyspark.__file__).parent
         environment = {
             **os.environ,
             "SPARK_HOME": str(home),
-            "SPARK_LOCAL_IP": LOOPBACK,
+            "SPARK_LOCAL_IP": host,
             "SPARK_DAEMON_MEMORY": "256m",
             "PYSPARK_PYTHON": sys.executable,
         }

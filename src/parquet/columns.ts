@@ -24,7 +24,13 @@ export function namedColumn(
   needed: Needed = 'text',
 ): Leaf {
   const [leaf, ...others] = file.leavesAt(path);
-  if (leaf === undefined) throw noColumn(file, `"${path.join('.')}"`, option, needed);
+  if (leaf === undefined) {
+    const isWithin = (inner: Leaf): boolean =>
+      path.every((key, level) => inner.path[level] === key);
+    const inner = file.footer.leaves.find(isWithin);
+    if (inner !== undefined) throw nestedColumn(file, inner, needed, option);
+    throw noColumn(file, `"${path.join('.')}"`, option, needed);
+  }
   const [other] = others;
   if (other !== undefined) throw severalColumns(file, leaf, other, option);
   return leaf;

@@ -475,6 +475,10 @@ describe('an option that would be dropped is refused', () => {
       ['--robots-dir', 'robots', option],
       `standard input is read as text, and ${option} has no effect on it`,
     ]),
+    [
+      ['--robots-dir', 'robots', '--verdict-field', 'v'],
+      '--verdict-field names a member or column, and the output is text',
+    ],
   ] as [string[], string][])('%j', async (args, message) => {
     const place = workplace();
     const { code, text, stderr } = await place.run(args, URLS);

@@ -109,7 +109,15 @@ test('--host-column and --robots-column take the place of the usual names', asyn
   expect(compiled.code).toBe(0);
   const table = ['--table', 't', '--format', 'verdicts'];
   expect((await place.run(table, urls.join(''))).text).toBe(expected);
+  place.write('n.ndjson', '{"host":"a.example","robots":""}\n');
   for (const [wrong, message] of [
+    ...['--host-column', '--robots-column', '--status-column'].map(
+      (option) =>
+        [
+          ['--robots-dir', 'n.ndjson', option, 'c'],
+          `${option} names a column of Parquet, and n.ndjson has none. Leave it out`,
+        ] as const,
+    ),
     [
       ['--robots-dir', 'd', '--host-column', 'host'],
       'd/set.parquet: there is no column "host". Columns of text: domain, url, site, content, text. Use --host-column NAME.',

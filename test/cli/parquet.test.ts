@@ -166,6 +166,10 @@ describe('Parquet as input', () => {
         '$rf --robots-dir robots --url-field tags.list.element v1-none.parquet',
         'holds lists, not text',
       ],
+      [
+        '$rf --robots-dir robots --agent-field tags v1-none.parquet',
+        'column "tags" is a group or a list, not a column of text',
+      ],
       ['$rf --robots-dir robots --verdict-field url delta.parquet', 'url is both'],
     ] as const) {
       // A kept process opens a file at its beginning.

@@ -51,9 +51,9 @@ import { noteUnstatedUses } from './filter-table.js';
 import { checkReportFile, filesToKeep, refuseOnTerminal, writeReport } from './outputs.js';
 import {
   agentWords,
+  checkChoices,
   checkProfile,
   checkRobotsSource,
-  checkTime,
   givenOf,
   purposeOf,
   refuseEmptyTable,
@@ -99,7 +99,7 @@ export async function audit(paths: readonly string[], given: AuditOptions): Prom
   if (single === undefined) {
     refuseSingleRobots(robotsDir, ['audit', ...agentWords(options)]);
     checkRobotsSource([], options, NO_TIME);
-    if (path === undefined) await checkTime(robotsDir, options, 'Leave --as-of out');
+    if (path === undefined) await checkChoices(robotsDir, options, 'Leave --as-of out');
   } else checkSingle(single, paths, options);
   if (format === 'parquet') refuseOnTerminal('Parquet', '> audit.parquet');
   if (report !== undefined) {

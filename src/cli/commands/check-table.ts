@@ -22,8 +22,8 @@ import {
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
 import { noteUnstatedUses } from './filter-table.js';
 import {
+  checkChoices,
   checkProfile,
-  checkTime,
   noteTimeToCome,
   refuseEmptyTable,
   refuseReadingOptions,
@@ -101,7 +101,7 @@ async function open(
 ): Promise<{ readonly table: Table; readonly named?: NamedTokens } | number> {
   const { profile, asOf, json = false, history = false } = options;
   if (kind === 'cache') {
-    await checkTime([file], options, 'Leave --as-of out');
+    await checkChoices([file], options, 'Leave --as-of out');
     const tokens = neededTokens(parseAgents(agents, profile ?? 'rfc9309'), uses);
     const signals = uses.length > 0;
     return compileWithRecords([file], { ...options, signals }, tokens, diagnostics);

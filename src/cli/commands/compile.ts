@@ -34,7 +34,7 @@ import {
   refuseSourceAsOutput,
   refuseSourceInShards,
 } from './outputs.js';
-import { checkTime, refuseSingleRobots } from './robots-source.js';
+import { checkChoices, refuseSingleRobots } from './robots-source.js';
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
@@ -68,7 +68,7 @@ export async function compile(paths: readonly string[], options: CompileOptions)
       'a table with histories answers for every time. Leave --as-of out, and give it to the run that reads the table: robots-filter --table FILE --as-of DATE',
     );
   }
-  await checkTime(robotsDir, options);
+  await checkChoices(robotsDir, options);
   const diagnostics = new Diagnostics(quiet);
   const agents = agent === undefined ? undefined : parseAgents(agent, profile);
   const productTokens = agents && neededTokens(agents);

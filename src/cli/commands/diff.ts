@@ -58,8 +58,8 @@ import { noteUnstatedUses } from './filter-table.js';
 import { refuseSecondStandardInput } from './inputs.js';
 import { checkReportFile, filesToKeep, writeReport } from './outputs.js';
 import {
+  checkChoices,
   checkProfile,
-  checkTime,
   noteTimeToCome,
   refuseEmptyTable,
   refuseReadingOptions,
@@ -144,7 +144,7 @@ async function diffOfPaths(
   if (oldKind === newKind && oldKind !== 'cache') refuseReadingOptions(options, oldKind, NO_TIME);
   const sides = [[oldPath, oldKind] as const, [newPath, newKind] as const];
   const caches = sides.flatMap(([path, kind]) => (kind === 'cache' ? [path] : []));
-  if (caches.length > 0) await checkTime(caches, options, 'Leave --as-of out');
+  if (caches.length > 0) await checkChoices(caches, options, 'Leave --as-of out');
   const oldSide = await openSide(oldPath, oldKind, options, diagnostics);
   // A signal has ended the wait for a pipe: the other side would wait for one more.
   if (typeof oldSide === 'number') return oldSide;

@@ -39,7 +39,13 @@ import {
   noteDoubt,
   openOptions,
 } from './inputs.js';
-import { copiesRecords, outputMode, reportText, robotsSources } from './outputs.js';
+import {
+  checkVerdictField,
+  copiesRecords,
+  outputMode,
+  reportText,
+  robotsSources,
+} from './outputs.js';
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
@@ -143,6 +149,7 @@ export class FilterRun {
         // With --fetch the input has been read once before.
         if (options.fetch !== true) noteDoubt(open, diagnostics);
         checkUrlFieldOf(open, options, paths.length);
+        checkVerdictField(open, options, paths.length);
         checkServerOf(open, options);
         const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;

@@ -24,7 +24,7 @@ import {
   refuseStandardOutputAsReport,
   reportForm,
 } from './outputs.js';
-import { checkRobotsSource, checkTime } from './robots-source.js';
+import { checkChoices, checkRobotsSource } from './robots-source.js';
 
 /**
  * Checks that the filter's options fit each other and the files, before the work begins.
@@ -38,7 +38,7 @@ export async function checkFilterUsage(
 ): Promise<readonly Agent[] | undefined> {
   refuseSharedStandardInput(files, options);
   checkRobotsSource(files, options);
-  await checkTime(options.robotsDir, options);
+  await checkChoices(options.robotsDir, options);
   checkUrlField(options);
   checkTimes(options);
   checkAgentField(options);

@@ -436,7 +436,7 @@ export function checkUrlFieldOf(
   inputs: number,
 ): void {
   const { header } = options;
-  const hasRows = input.format === 'csv' || input.format === 'tsv';
+  const hasRows = ['csv', 'tsv', 'cdx'].includes(input.format);
   if (header !== undefined && !hasRows && !input.isBlank && inputs === 1) {
     throw usageError(
       `${input.name} is read as ${input.format}, and ${header ? '--header' : '--no-header'} has no effect on it. Leave it out, or use --input csv if its lines are rows`,

@@ -35,8 +35,8 @@ import { askedAuthority, isCacheName, type PathKind, readRobotsFile } from './ar
 import { compileWithRecords, SINGLE_HOST, singleWithRecords } from './compile-caches.js';
 import {
   agentWords,
+  checkChoices,
   checkProfile,
-  checkTime,
   givenOf,
   noteTimeToCome,
   purposeOf,
@@ -168,7 +168,7 @@ async function openInspected(
         `--verify checks a table that was compiled, and ${printable(path)} is compiled for this run. Leave --verify out`,
       );
     }
-    await checkTime([path], options, 'Leave --as-of out');
+    await checkChoices([path], options, 'Leave --as-of out');
     const compiled = await compileWithRecords([path], options, undefined, diagnostics);
     return typeof compiled === 'number' ? compiled : compiled.table;
   }

@@ -16,6 +16,7 @@ import type { ReplacementFile } from '../../files/replacement.js';
 import { isShardedTable, isTable } from '../../judge/read-table.js';
 import type { OutputMode } from '../../kernel/query-settings.js';
 import { PARQUET_ENDING } from '../../pipeline/bad-record.js';
+import type { OpenInput } from '../../pipeline/input/open.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import type { AskedFormat, OutputFormat } from '../../pipeline/output/rows.js';
 import { STANDARD_OUTPUT, usageError } from '../console.js';
@@ -68,6 +69,26 @@ export function outputFormat(options: OutputOptions): AskedFormat | undefined {
   if (format === 'verdicts' || format === 'mask-ndjson') return undefined;
   if (format !== undefined) return format;
   return outputDirectory(options) === undefined ? formatOfName(outputFile(options)) : 'own';
+}
+
+/**
+ * Refuses --verdict-field if text comes out of the only input. Others may have members.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function checkVerdictField(
+  input: Pick<OpenInput, 'name' | 'format' | 'isBlank'>,
+  options: FilterOptions,
+  inputs: number,
+): void {
+  if (options.verdictField === undefined || inputs > 1 || input.isBlank) return;
+  const { format } = input;
+  const written = outputFormat(options) ?? 'own';
+  const isText = written === 'own' ? format === 'text' || format === 'log' : written === 'text';
+  if (!isText) return;
+  throw usageError(
+    '--verdict-field names a member or column, and the output is text, which has none. Leave it out, or add --format ndjson',
+  );
 }
 
 /** Whether the records of WARC inputs are copied to the output. */

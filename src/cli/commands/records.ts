@@ -11,7 +11,7 @@ import { checkSpreadsheet, type RobotsOptions, type RowOptions } from '../option
 import { type Cell, type Column, type RowFormat, TextRows } from '../report/rows.js';
 import { kindOfArgument, readRobotsFile } from './arguments.js';
 import { compileWithRecords, openWithRecords } from './compile-caches.js';
-import { checkProfile, checkTime, refuseReadingOptions } from './robots-source.js';
+import { checkChoices, checkProfile, refuseReadingOptions } from './robots-source.js';
 
 export interface RecordsOptions extends RobotsOptions, RowOptions {
   readonly kind?: readonly RecordKind[];
@@ -47,7 +47,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   const report = new RecordsReport(options);
   const source = await kindOfArgument(path);
   if (source !== 'cache') refuseReadingOptions(options, source, NO_TIME);
-  if (source === 'cache') await checkTime([path], options, 'Leave --as-of out');
+  if (source === 'cache') await checkChoices([path], options, 'Leave --as-of out');
   if (source === 'robots.txt') {
     const file = parseRobots(await readRobotsFile(path, 'records', diagnostics), {
       profile: options.profile ?? 'rfc9309',

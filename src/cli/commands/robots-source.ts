@@ -97,17 +97,26 @@ export function refuseReadingOptions(
 }
 
 /**
- * Refuses a time for robots.txt files without captures: nothing would be chosen by it.
+ * Refuses a time for robots.txt files without captures, and columns for those without Parquet:
+ * nothing would be chosen by them.
  *
- * @param remedy what to do instead. Default: a table with histories
+ * @param remedy what to do in place of --as-of. Default: a table with histories
  * @throws RobotsFilterError `usage`
  */
-export async function checkTime(
+export async function checkChoices(
   paths: readonly string[] | undefined,
-  { asOf }: Pick<RobotsOptions, 'asOf'>,
+  options: RobotsOptions,
   remedy?: string,
 ): Promise<void> {
-  if (asOf === undefined || paths === undefined) return;
+  if (paths === undefined) return;
+  const [column] = givenOf(columnsIn(options));
+  if (column !== undefined && !paths.some(mayHoldParquet)) {
+    throw usageError(
+      `${column} names a column of Parquet, and ${paths.map(printable).join(', ')} ${paths.length === 1 ? 'has' : 'have'} none. Leave it out`,
+    );
+  }
+  const { asOf } = options;
+  if (asOf === undefined) return;
   for (const path of paths) if (await mayHoldCaptures(path)) return;
   const sources = shellWords(paths.flatMap((path) => ['--robots-dir', path]));
   const table = `To choose by the dates of robots.txt files, type: robots-filter compile --history ${sources} -o history.table, and then use --table history.table --as-of DATE`;
@@ -143,6 +152,13 @@ export function noteTimeToCome(
   );
 }
 
+/** Whether a path may hold Parquet, by names. Reading gives the error for one that is missing. */
+function mayHoldParquet(path: string): boolean {
+  return (
+    path.toLowerCase().endsWith('.parquet') || purposeOf(path) === 'directory' || !existsSync(path)
+  );
+}
+
 /** Whether a path holds captures, by names. Reading gives the error for one that cannot be read. */
 async function mayHoldCaptures(path: string): Promise<boolean> {
   // Loaded on demand: most runs have no --as-of.
@@ -168,12 +184,18 @@ export function readingOptionsIn(options: RobotsOptions): string[] {
     ['--follow-links', options.followLinks],
     ['--stale', options.stale],
     ['--as-of', options.asOf],
+    ...columnsIn(options),
+    ['--unreachable-after', options.unreachableAfter],
+  ]);
+}
+
+function columnsIn(options: RobotsOptions): readonly (readonly [name: string, value: unknown])[] {
+  return [
     ['--host-column', options.hostColumn],
     ['--robots-column', options.robotsColumn],
     ['--status-column', options.statusColumn],
     ['--date-column', options.dateColumn],
-    ['--unreachable-after', options.unreachableAfter],
-  ]);
+  ];
 }
 
 /**

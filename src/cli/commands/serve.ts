@@ -8,8 +8,8 @@ import { withPaths } from './arguments.js';
 import { openTable } from './filter-table.js';
 import {
   agentWords,
+  checkChoices,
   checkRobotsSource,
-  checkTime,
   givenOf,
   readingOptionsIn,
   refuseSingleRobots,
@@ -110,5 +110,5 @@ async function checkUsage(options: ServeOptions): Promise<void> {
   }
   refuseSingleRobots(options.robotsDir ?? [], ['serve', ...agentWords(options)]);
   checkRobotsSource([], options);
-  await checkTime(options.robotsDir, options);
+  await checkChoices(options.robotsDir, options);
 }

@@ -149,7 +149,7 @@ export class FilterRun {
         // With --fetch the input has been read once before.
         if (options.fetch !== true) noteDoubt(open, diagnostics);
         checkUrlFieldOf(open, options, paths.length);
-        checkVerdictField(open, options, paths.length);
+        if (this.#parts.hasVerdicts) checkVerdictField(open, options, paths.length);
         checkServerOf(open, options);
         const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="+", default=[100_000])
     parser.add_argument("--urls", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--partitions", type=int, nargs="+", default=[4])
+    parser.add_argument("--columns", type=int, nargs="+", default=[1], help="of the URLs' table")
     parser.add_argument("--ways", nargs="+", default=["bare", "whole", "by_shard"])
     parser.add_argument("--runs", type=int, default=3, help="runs after the first one: median")
     options = parser.parse_args()
@@ -52,24 +54,24 @@ def main() -> None:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")
-    print("| hosts | table | URLs | partitions | way | CPU of a URL | CPU | elapsed | memory |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    head = "hosts | table | URLs | columns | partitions | way | of a URL | CPU | elapsed | memory"
+    print(f"| {head} |\n|{'---|' * 10}")
     with tempfile.TemporaryDirectory() as directory:
         for hosts in options.hosts:
             place = Path(directory) / str(hosts)
             place.mkdir()
             table, size = compiled(place, hosts)
-            for urls in options.urls:
-                rows = written(place / f"urls-{urls}", urls, hosts)
+            for urls, columns in product(options.urls, options.columns):
+                rows = written(place / f"urls-{urls}-{columns}", urls, hosts, columns)
                 for partitions in options.partitions:
                     df = spark.read.parquet(rows).coalesce(partitions)
                     for way in options.ways:
                         judged = job(df, way, table, partitions)
                         cpu, elapsed = measured(judged, options.runs)
-                        facts = f"{hosts:,} | {size / 1e6:.0f} MB | {urls:,} | {partitions}"
+                        sizes = f"{hosts:,} | {size / 1e6:.0f} MB | {urls:,} | {columns}"
                         costs = f"{cpu / urls * 1e6:.2f} µs | {cpu:.1f} s | {elapsed:.1f} s"
-                        memory = f"{filter_bytes() / 1e6:.0f} MB"
-                        print(f"| {facts} | {way} | {costs} | {memory} |", flush=True)
+                        costs += f" | {filter_bytes() / 1e6:.0f} MB"
+                        print(f"| {sizes} | {partitions} | {way} | {costs} |", flush=True)
     spark.stop()
 
 
@@ -168,8 +170,8 @@ def host_of(number: int) -> str:
     return f"www.site-{number}.example"
 
 
-def written(place: Path, urls: int, hosts: int) -> str:
-    """Write URLs as Parquet: many of few hosts, and few of many."""
+def written(place: Path, urls: int, hosts: int, columns: int) -> str:
+    """Write URLs as Parquet: many of few hosts, and few of many; beside them numbers and texts."""
     draw = random.Random(urls)
     place.mkdir()
     files = max(8, urls // URLS_OF_FILE)
@@ -180,7 +182,12 @@ def written(place: Path, urls: int, hosts: int) -> str:
             texts.append(
                 f"https://{host_of(host)}/{draw.randrange(1000)}/{draw.randrange(89)}/page.html"
             )
-        pq.write_table(pa.table({"url": texts}), place / f"{number}.parquet")
+        table: dict[str, list[Any]] = {"url": texts}
+        for column in range(1, columns):
+            values = [draw.randrange(1_000_000) for _ in texts]
+            is_text = column % 2 == 1
+            table[f"c{column}"] = [f"text {value}" for value in values] if is_text else values
+        pq.write_table(pa.table(table), place / f"{number}.parquet")
     return str(place)
 
 

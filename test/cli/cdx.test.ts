@@ -5,6 +5,7 @@ import { Authorities } from '../../src/fetch/authorities.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { Random } from '../random/random.js';
 import { Workplace } from './command-line.js';
+import { compileTwoVersions } from './two-versions.js';
 
 /*
  * Indexes in columns against NDJSON: each line that has as many fields as its header names is
@@ -54,20 +55,6 @@ beforeAll(async () => {
     const object = { url, when: `2025-0${month}-10T12:00:00Z` };
     objects.push(isFault ? OBJECT_OF_NONE : JSON.stringify(object));
   }
-  place.write(
-    'robots.ndjson',
-    HOSTS.slice(0, 3)
-      .flatMap((host, at) => [
-        JSON.stringify({ host, robots: 'User-agent: *\nDisallow: /x\n', fetched: '2025-01-01' }),
-        JSON.stringify({
-          host,
-          robots: `User-agent: *\nDisallow: ${['/x/y', '/p', '/q'][at]}\n`,
-          fetched: '2025-04-01',
-        }),
-      ])
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
   place.write('f.ndjson', objects.map((object) => `${object}\n`).join(''));
   write('f.cdx', [HEADER, ...lines]);
   write('bare.cdx', [`k 20250101120000 dns:x t - A - - 1 2 a.gz`, ...lines]);
@@ -75,10 +62,7 @@ beforeAll(async () => {
   const text = [HEADER, ...lines].map((line) => `${line}\n`).join('');
   const cut = [0, 5, 400, 9000].map((at, part, all) => text.slice(at, all[part + 1]));
   place.write('f.cdx.gz', Buffer.concat(cut.map((part) => gzipSync(part))));
-  for (const words of ['-o t.table', '--shards 3 -o t', '--history -o h.table']) {
-    const { code } = await place.run(`compile -q --robots-dir robots.ndjson ${words}`);
-    expect(code).toBe(0);
-  }
+  await compileTwoVersions(place, HOSTS);
 });
 
 afterAll(() => place.remove());

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../random/random.js';
 import { Workplace } from './command-line.js';
+import { compileTwoVersions } from './two-versions.js';
 
 /*
  * CDXJ against NDJSON: a line is a key, a time, and the object that is a record of NDJSON.
@@ -26,29 +27,12 @@ beforeAll(async () => {
     const key = random.pick(['com,a)/', 'org,b)/p"q', 'org,c)/back\\slash\\', 'net,d)/{x}', '-']);
     prefixes.push(`${key} 20250${month}10120000 `);
   }
-  place.write(
-    'robots.ndjson',
-    HOSTS.slice(0, 3)
-      .flatMap((host, at) => [
-        JSON.stringify({ host, robots: 'User-agent: *\nDisallow: /x\n', fetched: '2025-01-01' }),
-        JSON.stringify({
-          host,
-          robots: `User-agent: *\nDisallow: ${['/x/y', '/p', '/q'][at]}\n`,
-          fetched: '2025-04-01',
-        }),
-      ])
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
   place.write('f.ndjson', objects.map((object) => `${object}\n`).join(''));
   const lines = objects.map((object, at) => `${prefixes[at]}${object}`);
   place.write('f.cdxj', lines.map((line) => `${line}\n`).join(''));
   place.write('crlf.cdxj', lines.join('\r\n'));
   place.write('f.cdxj.gz', gzipSync(lines.map((line) => `${line}\n`).join('')));
-  for (const words of ['-o t.table', '--shards 3 -o t', '--history -o h.table']) {
-    const { code } = await place.run(`compile -q --robots-dir robots.ndjson ${words}`);
-    expect(code).toBe(0);
-  }
+  await compileTwoVersions(place, HOSTS);
 });
 
 afterAll(() => place.remove());

@@ -111,6 +111,7 @@ test('--host-column and --robots-column take the place of the usual names', asyn
   expect((await place.run(table, urls.join(''))).text).toBe(expected);
   place.write('n.ndjson', '{"host":"a.example","robots":""}\n');
   for (const [wrong, message] of [
+    [['--robots-dir', '-', '--status-column', 'c', 'urls.txt'], 'and standard input has none'],
     ...['--host-column', '--robots-column', '--status-column'].map(
       (option) =>
         [

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
-import { STANDARD_INPUT } from '../../files/openings.js';
+import { inputName, STANDARD_INPUT } from '../../files/openings.js';
 import { headOf, isTable } from '../../judge/read-table.js';
 import type { Profile } from '../../protocol/verdict.js';
 import { type Diagnostics, shellWords, usageError } from '../console.js';
@@ -112,7 +112,7 @@ export async function checkChoices(
   const [column] = givenOf(columnsIn(options));
   if (column !== undefined && !paths.some(mayHoldParquet)) {
     throw usageError(
-      `${column} names a column of Parquet, and ${paths.map(printable).join(', ')} ${paths.length === 1 ? 'has' : 'have'} none. Leave it out`,
+      `${column} names a column of Parquet, and ${paths.map((path) => printable(inputName(path))).join(', ')} ${paths.length === 1 ? 'has' : 'have'} none. Leave it out`,
     );
   }
   const { asOf } = options;
@@ -154,9 +154,10 @@ export function noteTimeToCome(
 
 /** Whether a path may hold Parquet, by names. Reading gives the error for one that is missing. */
 function mayHoldParquet(path: string): boolean {
-  return (
-    path.toLowerCase().endsWith('.parquet') || purposeOf(path) === 'directory' || !existsSync(path)
-  );
+  // Standard input is read from its start to its end, which Parquet cannot be.
+  if (path === STANDARD_INPUT) return false;
+  if (path.toLowerCase().endsWith('.parquet') || !existsSync(path)) return true;
+  return purposeOf(path) === 'directory';
 }
 
 /** Whether a path holds captures, by names. Reading gives the error for one that cannot be read. */

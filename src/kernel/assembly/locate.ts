@@ -51,8 +51,6 @@ import {
 } from './memory';
 import {
   countFields,
-  countUnquoted,
-  delimiterOf,
   holdsRows,
   isRefusedRow,
   locateField,
@@ -246,9 +244,7 @@ function locateInRow(
     fail(line, REASON_NO_URL);
     return scratch;
   }
-  const fields = isIndex
-    ? countUnquoted(start, lineEnd, delimiterOf(query))
-    : countFields(rowStart(line), lineEnd, delimiterOf(query));
+  const fields = countFields(query, rowStart(line), lineEnd);
   if (fields === 0) {
     fail(line, REASON_RETURN_IN_LINE);
     return scratch;

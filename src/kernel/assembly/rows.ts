@@ -195,7 +195,9 @@ const LAST: u64 = 63;
  * Reads up to 63 bytes after `end`. One pass, or two if a field that begins without a quote has
  * one.
  */
-export function countFields(from: usize, end: usize, delimiter: i32): i32 {
+export function countFields(query: Query, from: usize, end: usize): i32 {
+  const delimiter = delimiterOf(query);
+  const quote = quoteOf(query);
   let fields: i32 = 1;
   // Whether the block begins inside quotes: all bits, or none.
   let isQuoted: u64 = 0;
@@ -207,7 +209,7 @@ export function countFields(from: usize, end: usize, delimiter: i32): i32 {
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
     const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
-    const quotes = positionsOf(QUOTE, a, b, c, d) & here;
+    const quotes = positionsOf(quote, a, b, c, d) & here;
     let delimiters = positionsOf(delimiter, a, b, c, d) & here;
     let returns = positionsOf(CR, a, b, c, d) & here;
     if ((quotes | isQuoted) !== 0) {
@@ -226,21 +228,6 @@ export function countFields(from: usize, end: usize, delimiter: i32): i32 {
     }
     if (returns !== 0) return 0;
     fields += <i32>popcnt(delimiters);
-  }
-  return fields;
-}
-
-/** As `countFields`, for a line without quotes: in CDX they are bytes like others. */
-export function countUnquoted(from: usize, end: usize, delimiter: i32): i32 {
-  let fields: i32 = 1;
-  for (let at = from; at < end; at += BLOCK) {
-    const a = v128.load(at);
-    const b = v128.load(at, 16);
-    const c = v128.load(at, 32);
-    const d = v128.load(at, 48);
-    const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
-    if ((positionsOf(CR, a, b, c, d) & here) !== 0) return 0;
-    fields += <i32>popcnt(positionsOf(delimiter, a, b, c, d) & here);
   }
   return fields;
 }

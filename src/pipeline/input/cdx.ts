@@ -3,7 +3,7 @@
  * has fields with a space between two of them, and no quotes.
  */
 
-import { COLON, CR, LF, SLASH, SPACE } from '../../base/ascii.js';
+import { COLON, CR, LF, SPACE } from '../../base/ascii.js';
 import { isDigit, isDigits, isLetter, isWhiteSpace } from '../../base/characters.js';
 import {
   AGENT,
@@ -25,7 +25,7 @@ const TIME_LETTER = 'b';
 export const ARCHIVE_TIME = 'timestamp';
 
 /** Digits of the time of a capture. */
-export const TIME_DIGITS = 14;
+const TIME_DIGITS = 14;
 
 /** The first columns of every index without a header: key, time and URL. */
 const USUAL_LETTERS = ['N', TIME_LETTER, URL_LETTER];
@@ -66,25 +66,35 @@ function beginsWithHeader(head: Uint8Array, start: number): boolean | undefined 
  * too, it would be open which of them is meant.
  */
 function beginsWithLine(head: Uint8Array, start: number): boolean | undefined {
+  const after = afterTime(head, start);
+  if (after === undefined || after === false) return after;
+  const key = Buffer.from(head.subarray(start, after - TIME_DIGITS - 2));
+  if (key.length === 0 || key.includes('://')) return false;
+  // `dns:` and `filedesc:` begin URLs of indexes, too, and no value of CDXJ.
+  let at = after;
+  for (; head[at] !== COLON; at++) {
+    if (at === head.length) return undefined;
+    if (!isLetter(head[at] ?? 0)) return false;
+  }
+  return at + 1 === head.length ? undefined : !isWhiteSpace(head[at + 1]);
+}
+
+/**
+ * The offset after the key and the time of 14 digits with which a line of CDX or CDXJ begins; false
+ * if it begins otherwise, and `undefined` if later bytes can change the answer.
+ */
+export function afterTime(head: Uint8Array, start: number): number | false | undefined {
   let at = start;
   for (; head[at] !== SPACE; at++) {
-    if (at === head.length) return undefined;
-    const isUrl = head[at] === SLASH && head[at - 1] === SLASH && head[at - 2] === COLON;
-    if (isUrl || head[at] === LF) return false;
+    if (at >= head.length) return undefined;
+    if (head[at] === LF) return false;
   }
-  if (at === start) return false;
   for (let digit = 1; digit <= TIME_DIGITS; digit++) {
     if (++at === head.length) return undefined;
     if (!isDigit(head[at])) return false;
   }
   if (++at === head.length) return undefined;
-  if (head[at] !== SPACE) return false;
-  // `dns:` and `filedesc:` begin URLs of indexes, too, and no value of CDXJ.
-  for (at++; head[at] !== COLON; at++) {
-    if (at === head.length) return undefined;
-    if (!isLetter(head[at] ?? 0)) return false;
-  }
-  return at + 1 === head.length ? undefined : !isWhiteSpace(head[at + 1]);
+  return head[at] === SPACE ? at + 1 : false;
 }
 
 /**

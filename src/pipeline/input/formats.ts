@@ -24,7 +24,7 @@ import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
-import { beginsWithIndex, readColumns, TIME_DIGITS } from './cdx.js';
+import { afterTime, beginsWithIndex, readColumns } from './cdx.js';
 import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { type RowsOptions, readFirstRow } from './first-row.js';
 import {
@@ -149,17 +149,9 @@ const cdxj: Format = {
   name: 'cdxj',
   recognise(head) {
     const start = startOfContent(head);
-    const key = head.indexOf(SPACE, start);
-    const lineEnd = head.indexOf(LF, start);
-    if (key < 0 || (lineEnd >= 0 && lineEnd < key)) return lineEnd < 0 ? undefined : false;
-    for (let digit = 1; digit <= TIME_DIGITS; digit++) {
-      const byte = head[key + digit];
-      if (byte === undefined) return undefined;
-      if (!isDigit(byte)) return false;
-    }
-    const object = key + TIME_DIGITS + 2;
-    if (object >= head.length) return undefined;
-    return head[object - 1] === SPACE && head[object] === OPEN_BRACE;
+    const object = afterTime(head, start);
+    if (object === undefined || object === false) return object;
+    return object === head.length ? undefined : head[object] === OPEN_BRACE;
   },
 };
 

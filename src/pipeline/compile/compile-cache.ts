@@ -68,7 +68,7 @@ export interface CompileCacheOptions {
    */
   readonly onWarning: (warning: CacheWarning) => void;
   /**
-   * Number of threads that compile, the calling thread among them. Default: one per core.
+   * Maximum number of threads that compile; 1 for the calling thread alone. Default: one per core.
    */
   readonly threads?: number | undefined;
   /** The module that the threads load, for tests. */
@@ -370,12 +370,11 @@ class ParallelCompiler {
       this.#threads ??= new CompileThreads(
         this.#contents,
         this.#options,
-        // This thread compiles what the others cannot take, but it must not be kept by a long part.
-        isLong ? this.#threadCount : this.#threadCount - 1,
+        this.#threadCount,
         this.#entry,
       );
-      const { waiting, capacity } = this.#threads;
-      if (isLong || waiting < capacity) return this.#threads.compile(part);
+      const { isRunning, waiting, capacity } = this.#threads;
+      if (isLong || isRunning || waiting < capacity) return this.#threads.compile(part);
     }
     return this.#compileHere(part);
   }

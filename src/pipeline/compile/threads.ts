@@ -102,6 +102,7 @@ export class CompileThreads {
   readonly #contents: TableContents;
   readonly #threads: TaskThreads<CachePart, ThreadResult>;
   readonly #mergers = new Map<number, PartMerger>();
+  #isRunning = false;
 
   /** @param entry the file that the threads load */
   constructor(
@@ -128,6 +129,11 @@ export class CompileThreads {
     return this.#threads.waiting;
   }
 
+  /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   /**
    * Compiles a part. Transfers its buffer; don't touch it afterwards.
    *
@@ -136,6 +142,7 @@ export class CompileThreads {
   async compile(part: CachePart): Promise<MergeablePart> {
     const buffers = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
     const { thread, compiled } = await this.#threads.run(part, buffers);
+    this.#isRunning = true;
     const merger = this.#mergers.get(thread) ?? new PartMerger(this.#contents);
     this.#mergers.set(thread, merger);
     // Received at once: the parts of a thread arrive in the thread's order, which may differ from

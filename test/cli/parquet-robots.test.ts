@@ -110,6 +110,7 @@ test('--host-column and --robots-column take the place of the usual names', asyn
   const table = ['--table', 't', '--format', 'verdicts'];
   expect((await place.run(table, urls.join(''))).text).toBe(expected);
   place.write('n.ndjson', '{"host":"a.example","robots":""}\n');
+  place.write('e/a.example.txt', '');
   for (const [wrong, message] of [
     [['--robots-dir', '-', '--status-column', 'c', 'urls.txt'], 'and standard input has none'],
     ...['--host-column', '--robots-column', '--status-column'].map(
@@ -119,6 +120,7 @@ test('--host-column and --robots-column take the place of the usual names', asyn
           `${option} names a column of Parquet, and n.ndjson has none. Leave it out`,
         ] as const,
     ),
+    [['--robots-dir', 'e', '--date-column', 'c'], 'and e has none. Leave it out'],
     [
       ['--robots-dir', 'd', '--host-column', 'host'],
       'd/set.parquet: there is no column "host". Columns of text: domain, url, site, content, text. Use --host-column NAME.',

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/openings.js';
+import { errorCode } from '../../files/system-error.js';
 import { headOf, isTable } from '../../judge/read-table.js';
 import type { Profile } from '../../protocol/verdict.js';
 import { type Diagnostics, shellWords, usageError } from '../console.js';
@@ -156,8 +157,23 @@ export function noteTimeToCome(
 function mayHoldParquet(path: string): boolean {
   // Standard input is read from its start to its end, which Parquet cannot be.
   if (path === STANDARD_INPUT) return false;
-  if (path.toLowerCase().endsWith('.parquet') || !existsSync(path)) return true;
-  return purposeOf(path) === 'directory';
+  return isParquetName(path) || (holdsAtTop(path, isParquetName) ?? false);
+}
+
+function isParquetName(name: string): boolean {
+  return name.toLowerCase().endsWith('.parquet');
+}
+
+/**
+ * Whether a directory has a file with such a name at its top: only there are files of records and
+ * captures read. `undefined` for what is no directory.
+ */
+function holdsAtTop(path: string, isWanted: (name: string) => boolean): boolean | undefined {
+  try {
+    return readdirSync(path).some((name) => !name.startsWith('.') && isWanted(name));
+  } catch (error) {
+    return errorCode(error) === 'ENOTDIR' ? undefined : true; // Reading gives the error.
+  }
 }
 
 /** Whether a path holds captures, by names. Reading gives the error for one that cannot be read. */
@@ -167,15 +183,8 @@ async function mayHoldCaptures(path: string): Promise<boolean> {
   const { isPiped } = await import('../../sources/piped.js');
   // Reading a table without histories gives the error.
   if (isArchiveName(path) || isArchiveList(path) || isTable(path)) return true;
-  try {
-    const status = statSync(path);
-    // The first bytes of a pipe tell.
-    if (!status.isDirectory()) return await isPiped(path);
-    const names = readdirSync(path);
-    return names.some((name) => !name.startsWith('.') && isArchiveName(name));
-  } catch {
-    return true;
-  }
+  // The first bytes of a pipe tell.
+  return holdsAtTop(path, isArchiveName) ?? (await isPiped(path));
 }
 
 /** The options that choose what is read of robots.txt files, among those that were given. */

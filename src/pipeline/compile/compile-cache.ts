@@ -214,7 +214,8 @@ class CacheCompilation {
   }
 
   /** Compiles parts, and the parts nested in them. */
-  async compile(parts: AsyncGenerator<Content>): Promise<void> {
+  async compile(contents: AsyncGenerator<Content>): Promise<void> {
+    const parts = readAhead(contents, () => this.#compiler.expectMany());
     const merges: (() => Promise<void>)[] = [];
     try {
       for (;;) {
@@ -309,6 +310,34 @@ async function* eachOf<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
  */
 const PARTS_WITHOUT_THREADS = 2;
 
+/**
+ * Passes on parts, and tells before the first if there are more than PARTS_WITHOUT_THREADS: then
+ * the calling thread need not compile any of them, for which V8 would optimize its code once more.
+ */
+async function* readAhead(
+  parts: AsyncGenerator<Content>,
+  onMany: () => void,
+): AsyncGenerator<Content> {
+  const first: Content[] = [];
+  try {
+    while (first.length <= PARTS_WITHOUT_THREADS) {
+      const { value, done } = await parts.next();
+      if (done) break;
+      first.push(value);
+    }
+    if (first.length > PARTS_WITHOUT_THREADS) onMany();
+  } catch (error) {
+    yield* first; // They have warnings.
+    throw error;
+  }
+  try {
+    yield* first;
+    yield* parts;
+  } finally {
+    await parts.return(undefined);
+  }
+}
+
 /** Minimum length in bytes of a file of captures that takes longer than starting threads. */
 const LONG_ARCHIVE = 4 * 1024 * 1024;
 
@@ -325,6 +354,7 @@ class ParallelCompiler {
   readonly #ownMerger: PartMerger;
   #threads: CompileThreads | undefined;
   #ownParts = 0;
+  #expectsMany = false;
   #previous: Promise<unknown> = Promise.resolve();
   /** Whether a part has come that only threads compile. */
   #hasLong = false;
@@ -347,6 +377,11 @@ class ParallelCompiler {
     this.#ownMerger = new PartMerger(contents);
   }
 
+  /** Starts threads with the next part. */
+  expectMany(): void {
+    this.#expectsMany = true;
+  }
+
   /** Number of parts to give out before the first is merged. */
   get capacity(): number {
     if (this.#threads !== undefined) return PARTS_AHEAD * this.#threads.capacity;
@@ -364,7 +399,8 @@ class ParallelCompiler {
     if (part.kind === 'table') return this.#compileHere(part);
     const isLong = part.kind === 'captures' && part.length > LONG_ARCHIVE;
     this.#hasLong ||= isLong && this.#threadCount > 1;
-    if (this.#threadCount > 1 && (isLong || this.#ownParts >= PARTS_WITHOUT_THREADS)) {
+    const isMany = this.#expectsMany || this.#ownParts >= PARTS_WITHOUT_THREADS;
+    if (this.#threadCount > 1 && (isLong || isMany)) {
       // Imported on demand, with piscina: few caches need threads.
       const { CompileThreads } = await import('./threads.js');
       this.#threads ??= new CompileThreads(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -121,9 +121,9 @@ function failingEntry(name: string, part: number, failure: string): string {
 
 describe('threads that compile', () => {
   it.each([
-    ['records', {}, 2],
+    ['records', {}, 4],
     ['records', { profile: 'google' as const, productTokens: ['a-bot'] }, 3],
-    ['packed', {}, 2],
+    ['packed', {}, 3],
     ['files', { stale: 'unknown' as const }, 3],
   ])(
     'make the same table, statistics and warnings from %s as one thread (%o)',
@@ -144,7 +144,7 @@ describe('threads that compile', () => {
 
   it('let a later cache override an authority', async () => {
     const alone = await compiled([files, records, files], { threads: 1 });
-    expectSame(await compiled([files, records, files], { threads: 2 }), alone);
+    expectSame(await compiled([files, records, files], { threads: 3 }), alone);
     expect(alone.stats.replaced).toBeGreaterThan(FILES);
     const table = Table.from(alone.table);
     expect(table.verdict('ftp://linked.example/linked', 'a').verdict).toBe('deny');
@@ -152,7 +152,7 @@ describe('threads that compile', () => {
 
   it('report every warning before the place where reading fails', async () => {
     const outcomes: unknown[] = [];
-    for (const threads of [1, 2]) {
+    for (const threads of [1, 3]) {
       const warnings: CacheWarning[] = [];
       const onWarning = (warning: CacheWarning) => warnings.push(warning);
       const failure = compileCache([cut], { profile: 'rfc9309', threads, onWarning });
@@ -176,7 +176,7 @@ describe('threads that compile', () => {
     ] as const) {
       const run = compileCache([path], {
         profile: 'rfc9309',
-        threads: 2,
+        threads: 3,
         threadEntry: failingEntry(`${name}${part}`, part, failure),
         onWarning: () => {},
       });
@@ -209,7 +209,7 @@ describe('threads that compile', () => {
     while (ended === 0) await pause(1);
     for await (const part of cacheParts(records, false)) {
       if (part.kind === 'archive') throw new Error('this is no archive');
-      await expect(threads.compile(part)).rejects.toMatchObject({ code: 'worker' });
+      await expect(threads.compile(part, false)).rejects.toMatchObject({ code: 'worker' });
       expect(threads.waiting).toBe(0);
     }
     await threads.close();
@@ -221,7 +221,7 @@ describe('threads that compile', () => {
     let seen = 0;
     const run = compileCache([records], {
       profile: 'rfc9309',
-      threads: 2,
+      threads: 3,
       signal: controller.signal,
       onWarning: () => {
         if (++seen === 5) controller.abort();
@@ -229,6 +229,28 @@ describe('threads that compile', () => {
     });
     await expect(run).rejects.toMatchObject({ name: 'AbortError' });
     expect(seen).toBeLessThan(90);
+  });
+
+  it('leave the last core alone until many parts have come', async () => {
+    const cores = availableParallelism();
+    const many = Array.from({ length: 150 }, (_, number) => {
+      const path = join(directory, `part${number}.ndjson`);
+      const line = (host: number) => `{"host":"p${host}.example","robots":"# ${number % 9}"}\n`;
+      writeFileSync(path, line(number) + line(number + 3));
+      return path;
+    });
+    let started = 0;
+    const count = (): void => void started++;
+    process.on('worker', count);
+    for (const paths of [many.slice(0, 100), many]) {
+      started = 0;
+      const several = await compiled(paths, { threads: cores });
+      const expected = paths === many ? cores : cores - 1;
+      expect(started).toBe(cores === 1 ? 0 : expected);
+      expectSame(several, await compiled(paths, { threads: 1 }));
+      expect(several.stats.replaced).toBe(paths.length - 3);
+    }
+    process.off('worker', count);
   });
 
   it('are not started for a few hundred files', async () => {

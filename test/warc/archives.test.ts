@@ -522,7 +522,7 @@ describe('archives', () => {
       // Threads end with an archive, and others start for the next one.
       const paths = [...names.map((name) => join(directory, name)), directory];
       const one = await compiled(paths, { threads: 1 });
-      const two = await compiled(paths, { threads: 2 });
+      const two = await compiled(paths, { threads: 3 });
       expect(Buffer.compare(one.bytes, two.bytes)).toBe(0);
       expect(two.warnings).toEqual(one.warnings);
       expect(two.stats).toEqual(one.stats);

@@ -394,7 +394,7 @@ describe('random captures of few moments', () => {
       const lines = await compiled([join(place.path, `${seed}.captures.ndjson`)]);
       expect(Buffer.compare(lines.bytes, direct.bytes), `seed ${seed}`).toBe(0);
       if (seed % 4 > 0) continue;
-      const threads = await compiled(paths, { threads: 2 });
+      const threads = await compiled(paths, { threads: 3 });
       expect(Buffer.compare(threads.bytes, direct.bytes), `seed ${seed}`).toBe(0);
       const shards = ['compile', '-q', '--shards', '1', '-o', `${seed}.shards`];
       const dirs = names.flatMap((name) => ['--robots-dir', name]);

@@ -410,7 +410,7 @@ class ParallelCompiler {
         this.#entry,
       );
       const { isRunning, waiting, capacity } = this.#threads;
-      if (isLong || isRunning || waiting < capacity) return this.#threads.compile(part);
+      if (isLong || isRunning || waiting < capacity) return this.#threads.compile(part, isLong);
     }
     return this.#compileHere(part);
   }

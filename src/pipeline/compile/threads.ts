@@ -1,5 +1,6 @@
 /** The threads that compile parts and shards. */
 
+import { availableParallelism } from 'node:os';
 import type { Piscina } from 'piscina';
 import { RobotsFilterError } from '../../base/errors.js';
 import { PartMerger } from '../../compile/part-merger.js';
@@ -15,12 +16,20 @@ import type { ThreadResult } from './thread.js';
 const PARTS_AT_HAND = 2;
 
 /**
+ * Number of parts given out before the last core gets a thread, too. V8 optimizes the compiler's
+ * code for each thread anew, which takes as long as compiling some hundred parts. Until then that
+ * core has other work: V8's own threads, and the calling thread, which reads and merges.
+ */
+const PARTS_BEFORE_LAST = 128;
+
+/**
  * Threads that compile, whatever the tasks are.
  *
  * Invariant: every task ends or fails. When any thread ends, all waiting tasks fail, because a task
  * in the queue of a thread that dies while it starts would wait for ever.
  */
 class TaskThreads<Task, Result> {
+  readonly threads: number;
   readonly #piscina: Piscina<Task, Result>;
   readonly #remedy: string;
   /** Functions that fail the waiting tasks. */
@@ -31,6 +40,7 @@ class TaskThreads<Task, Result> {
 
   /** @param remedy for a thread that throws or dies */
   constructor(options: ConstructorParameters<typeof Piscina>[0], threads: number, remedy: string) {
+    this.threads = threads;
     this.#remedy = remedy;
     const Pool = loadPiscina();
     this.#piscina = new Pool<Task, Result>({
@@ -100,7 +110,13 @@ export class CompileThreads {
   /** Number of parts that keep all threads busy. */
   readonly capacity: number;
   readonly #contents: TableContents;
-  readonly #threads: TaskThreads<CachePart, ThreadResult>;
+  readonly #options: PartCompilerOptions;
+  readonly #entry: string | undefined;
+  readonly #first: TaskThreads<CachePart, ThreadResult>;
+  /** The thread of the last core, once it is worth its start. */
+  #last: TaskThreads<CachePart, ThreadResult> | undefined;
+  /** Parts to give out before it starts; infinite if it has started, or if a core stays free. */
+  #partsBeforeLast: number;
   readonly #mergers = new Map<number, PartMerger>();
   #isRunning = false;
 
@@ -113,20 +129,16 @@ export class CompileThreads {
   ) {
     this.capacity = PARTS_AT_HAND * threads;
     this.#contents = contents;
-    this.#threads = new TaskThreads(
-      {
-        filename: entry ?? null,
-        concurrentTasksPerWorker: PARTS_AT_HAND,
-        workerData: options,
-      },
-      threads,
-      'This is an error in robots-filter: please report it with the robots.txt files at hand',
-    );
+    this.#options = options;
+    this.#entry = entry;
+    const takesAll = threads > 1 && threads >= availableParallelism();
+    this.#partsBeforeLast = takesAll ? PARTS_BEFORE_LAST : Number.POSITIVE_INFINITY;
+    this.#first = this.#start(takesAll ? threads - 1 : threads);
   }
 
   /** Number of parts that are being compiled, or wait to be compiled. */
   get waiting(): number {
-    return this.#threads.waiting;
+    return this.#first.waiting + (this.#last?.waiting ?? 0);
   }
 
   /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
@@ -137,11 +149,13 @@ export class CompileThreads {
   /**
    * Compiles a part. Transfers its buffer; don't touch it afterwards.
    *
+   * @param isLong whether the part takes longer than starting a thread
    * @throws RobotsFilterError as `TaskThreads.run`
    */
-  async compile(part: CachePart): Promise<MergeablePart> {
+  async compile(part: CachePart, isLong: boolean): Promise<MergeablePart> {
     const buffers = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
-    const { thread, compiled } = await this.#threads.run(part, buffers);
+    if (isLong || this.#partsBeforeLast-- === 0) this.#startLast();
+    const { thread, compiled } = await this.#leastBusy().run(part, buffers);
     this.#isRunning = true;
     const merger = this.#mergers.get(thread) ?? new PartMerger(this.#contents);
     this.#mergers.set(thread, merger);
@@ -153,7 +167,30 @@ export class CompileThreads {
 
   /** Ends the threads. */
   async close(): Promise<void> {
-    await this.#threads.close();
+    await Promise.all([this.#first.close(), this.#last?.close()]);
+  }
+
+  #startLast(): void {
+    if (this.#partsBeforeLast === Number.POSITIVE_INFINITY) return;
+    this.#partsBeforeLast = Number.POSITIVE_INFINITY;
+    this.#last = this.#start(1);
+  }
+
+  #start(threads: number): TaskThreads<CachePart, ThreadResult> {
+    return new TaskThreads(
+      {
+        filename: this.#entry ?? null,
+        concurrentTasksPerWorker: PARTS_AT_HAND,
+        workerData: this.#options,
+      },
+      threads,
+      'This is an error in robots-filter: please report it with the robots.txt files at hand',
+    );
+  }
+
+  #leastBusy(): TaskThreads<CachePart, ThreadResult> {
+    const [first, last] = [this.#first, this.#last];
+    return last !== undefined && last.waiting * first.threads < first.waiting ? last : first;
   }
 }
 

@@ -1,7 +1,6 @@
 import type http from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { remedyOf } from '../../src/fetch/answer.js';
-import type { FetchOptions } from '../../src/fetch/options.js';
 import {
   environmentProxies,
   type ProxySettings,
@@ -9,6 +8,7 @@ import {
   singleProxy,
 } from '../../src/fetch/proxy.js';
 import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
+import type { FetchOptions } from '../../src/fetch/robots-fetcher.js';
 import { isWorthRetrying } from '../../src/fetch/schedule.js';
 import { fetchOnce, Loopback, ROBOTS, textOf, unreachable } from './servers.js';
 

@@ -4,13 +4,13 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { FetchOptions } from '../../src/fetch/options.js';
 import type {
   FetchAuthority,
   FetchErrorCode,
   FetchResult,
   StoredCopy,
 } from '../../src/fetch/result.js';
+import type { FetchOptions } from '../../src/fetch/robots-fetcher.js';
 import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
 import type { Scheme } from '../../src/protocol/authority.js';
 

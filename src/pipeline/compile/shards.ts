@@ -7,15 +7,35 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { TableBuilderStats } from '../../compile/table-contents.js';
+import { checkAuthority } from '../../compile/authority-set.js';
+import { ByteStore, digestOf, drawKey } from '../../compile/byte-store.js';
+import { secondsOf, type VersionDetails } from '../../compile/compiled-robots.js';
+import type { AddedFile, TableBuilderStats } from '../../compile/table-contents.js';
+import {
+  BODY_UNAVAILABLE,
+  BODY_UNKNOWN,
+  BODY_UNREACHABLE,
+  FIRST_BODY,
+} from '../../compile/table-part.js';
 import { begun, finished, ReplacementDirectory } from '../../files/replacement.js';
 import { hasWorkingDirectory, unwritable } from '../../files/system-error.js';
+import { type Authority, parseAuthority } from '../../protocol/authority.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
+import { type Archive, PartReader, walk } from '../../sources/cache.js';
+import type { CacheEntry } from '../../sources/entry.js';
 import { MANIFEST_NAME, partName } from '../../table/manifest.js';
-import type { CompileCacheOptions } from './compile-cache.js';
+import { shardOf } from '../../table/places.js';
+import { ArchiveCompilation } from './archive-compilation.js';
+import { type CompileCacheOptions, columnsOf, contentsOf, partSettings } from './compile-cache.js';
 import { partOf, writeManifest } from './join-shards.js';
-import { divide } from './partition.js';
-import { type CompiledShard, compileShard, type ShardTask } from './shard-compiler.js';
+import { isLate, type PartCompilerOptions, tooLate } from './part-compiler.js';
+import {
+  type CompiledShard,
+  compileShard,
+  encodeEntry,
+  type ShardTask,
+  SpillFile,
+} from './shard-compiler.js';
 
 /** The name of the spill file in the unfinished directory. */
 const SPILL_NAME = 'spill.tmp';
@@ -166,5 +186,207 @@ async function makeDirectory(path: string): Promise<void> {
     await mkdir(path, { recursive: true });
   } catch (cause) {
     throw unwritable(path, cause);
+  }
+}
+
+// ---- Divides robots.txt files among shards, by host, in a file on disk. So the memory of a
+// compilation is that of a shard, however many hosts the caches have.
+
+/** The access results of bodies that were not fetched. */
+const ACCESS_OF_BODY: Readonly<Record<number, VersionDetails['access']>> = {
+  [BODY_UNAVAILABLE]: 'unavailable',
+  [BODY_UNREACHABLE]: 'unreachable',
+  [BODY_UNKNOWN]: 'unknown',
+};
+
+/** The shards into which caches are divided. */
+interface Shards {
+  readonly count: number;
+  /** The shard that is wanted. Default: all are. */
+  readonly only?: number | undefined;
+}
+
+/** Divides the robots.txt files among the shards, in the spill file. */
+async function divide(
+  paths: readonly string[],
+  shards: Shards,
+  spillPath: string,
+  options: CompileCacheOptions,
+): Promise<{ tasks: Omit<ShardTask, 'output'>[]; partition: Partition }> {
+  const { count } = shards;
+  const spill = await SpillFile.create(spillPath, count + 1);
+  const settings = partSettings(options);
+  const partition = new Partition(spill, shards, options, settings);
+  try {
+    await partition.add(paths);
+    await spill.flush();
+  } finally {
+    await spill.close();
+  }
+  const tasks = Array.from(
+    { length: count },
+    (_, shard): Omit<ShardTask, 'output'> => ({
+      kind: 'shard',
+      spill: spillPath,
+      stretches: spill.stretchesOf(shard),
+      bodies: spill.stretchesOf(count),
+      compile: settings.compile,
+    }),
+  );
+  return { tasks, partition };
+}
+
+/**
+ * The first pass over caches: adds each robots.txt to the spill file, in the shard of its host. The
+ * order of the robots.txt files of a shard is that of the caches.
+ *
+ * The memory does not grow with directories and files of records. For archives it grows by the
+ * index of their captures (warc/capture-set.ts), and by some 60 bytes for each distinct body.
+ */
+class Partition {
+  stale = 0;
+  files = 0;
+  undated = 0;
+  readonly #spill: SpillFile;
+  readonly #shards: Shards;
+  readonly #options: CompileCacheOptions;
+  readonly #leaveOutStale: boolean;
+  readonly #until: number | undefined;
+  #late = 0;
+  #lateSource = '';
+  readonly #reader: PartReader;
+  readonly #bodies: CaptureBodies;
+  /** The key of the hashes of archives. */
+  readonly key = drawKey();
+
+  /** @param spill has one shard more: that of the bodies of captures */
+  constructor(
+    spill: SpillFile,
+    shards: Shards,
+    options: CompileCacheOptions,
+    { cache, leaveOutStale, until }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale' | 'until'>,
+  ) {
+    this.#spill = spill;
+    this.#shards = shards;
+    this.#options = options;
+    this.#leaveOutStale = leaveOutStale;
+    this.#until = until;
+    this.#reader = new PartReader(cache);
+    this.#bodies = new CaptureBodies(spill, shards.count);
+  }
+
+  /** Adds the robots.txt files of caches, in order. */
+  async add(paths: readonly string[]): Promise<void> {
+    const { onWarning, signal } = this.#options;
+    const columns = columnsOf(this.#options);
+    const contents = contentsOf(paths, this.#options);
+    for await (const found of walk(contents, this.#reader, 'in-place', columns)) {
+      signal?.throwIfAborted();
+      if (found.kind === 'warning') onWarning(found.warning);
+      else if (found.kind === 'archive') await this.#addArchive(found);
+      else this.#addEntry(found.entry);
+      await this.#spill.relieve();
+    }
+    if (this.#late > 0) {
+      onWarning(tooLate(this.#lateSource, this.#late, this.#options.history === true));
+    }
+  }
+
+  #addEntry(entry: CacheEntry): void {
+    const { authority, body, source, status, fetched, date, known } = entry;
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
+    if (fetched?.stale === true) {
+      this.stale++;
+      if (this.#leaveOutStale) return;
+    }
+    checkAuthority(authority, source);
+    if (isLate(entry, this.#until)) {
+      if (this.#late++ === 0) this.#lateSource = source;
+      if (this.#options.history !== true) return;
+    }
+    if (this.#lacksDate(fetched?.respondedAt ?? date)) return;
+    const { access, respondedAt = date } = fetched ?? {};
+    const details = { source, status, access, date: respondedAt, ...known };
+    this.#spill.add(shard, encodeEntry({ authority, details, body }));
+    if (known?.isAgain !== true) this.files++;
+  }
+
+  async #addArchive(archive: Archive): Promise<void> {
+    const { onWarning, signal, history = false } = this.#options;
+    const addEntry = (authority: Authority, file: AddedFile): void =>
+      this.#addFound(authority, file);
+    const takes = (url: string): boolean => {
+      const authority = parseAuthority(url);
+      return authority !== undefined && this.#shardOf(authority.host) !== undefined;
+    };
+    const target = { key: this.key, addEntry, takes };
+    const compilation = new ArchiveCompilation(archive, target, onWarning, { history });
+    const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
+    try {
+      await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
+    } finally {
+      archive.release();
+    }
+  }
+
+  #addFound(authority: Authority, { body, source, date }: AddedFile): void {
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
+    checkAuthority(authority, source);
+    if (this.#lacksDate(date)) return;
+    const access = ACCESS_OF_BODY[body];
+    const place =
+      access === undefined ? this.#bodies.placeOf(body - FIRST_BODY) : new Uint8Array(0);
+    const entry = { authority, details: { source, access, date }, body: place };
+    this.#spill.add(shard, encodeEntry(entry));
+    this.files++;
+  }
+
+  /** Counts a file that is left out, because a table with histories needs its date. */
+  #lacksDate(date: number | undefined): boolean {
+    if (this.#options.history !== true || secondsOf(date) !== 0) return false;
+    this.files++;
+    this.undated++;
+    return true;
+  }
+
+  /** The shard of a host, if it is wanted. */
+  #shardOf(host: string): number | undefined {
+    const { count, only } = this.#shards;
+    const shard = shardOf(host, count);
+    return only === undefined || only === shard ? shard : undefined;
+  }
+}
+
+/** The distinct bodies of captures, in a shard of their own. */
+class CaptureBodies {
+  readonly #spill: SpillFile;
+  readonly #shard: number;
+  readonly #digests = new ByteStore();
+  /** For each body its start among the bodies, and its length. */
+  readonly #places: { readonly start: number; readonly bytes: number }[] = [];
+  #end = 0;
+
+  constructor(spill: SpillFile, shard: number) {
+    this.#spill = spill;
+    this.#shard = shard;
+  }
+
+  /** Adds a body; returns its number among the distinct bodies. */
+  add(body: Uint8Array): number {
+    const known = this.#digests.count;
+    const number = this.#digests.add(digestOf(body));
+    if (number < known) return number;
+    this.#places.push({ start: this.#end, bytes: body.length });
+    this.#end += body.length;
+    this.#spill.add(this.#shard, Uint8Array.from(body));
+    return number;
+  }
+
+  placeOf(number: number): { readonly start: number; readonly bytes: number } {
+    const place = this.#places[number];
+    if (place === undefined) throw new Error(`no body ${number}`);
+    return place;
   }
 }

@@ -12,29 +12,39 @@ const USED = {
   option: 'Option',
 };
 
-/** Modules that this plugin writes. They have paths, as all that is not external. */
+/** The module that this plugin writes. It has a path, as all that is not external. */
 const ENTRY = join(COMMANDER, 'used.js');
-const NOTHING = join(COMMANDER, 'nothing.js');
+
+/** Statements of commander's CommonJS, and those of an ES module in place of each. */
+const STATEMENTS: readonly (readonly [RegExp, string])[] = [
+  // Its commands that are programs of their own are left out: the module takes half a millisecond.
+  [/= require\('node:child_process'\);/, '= {};'],
+  [/= require\('(node:\w+)'\)/g, "= globalThis.process.getBuiltinModule('$1')"],
+  [/^const (\{.+\}) = require\('\.\/(\w+)(?:\.js)?'\);/gm, "import $1 from './$2.js';"],
+  [/^exports\.(\w+) = \1;/gm, 'export { $1 };'],
+];
 
 /**
  * Puts commander into the program's own file, because Node takes 3 ms to find and load its seven
- * files. Its commands that are programs of their own are left out: node:child_process takes half a
- * millisecond to load.
+ * files. Its files become ES modules: the bundler would wrap CommonJS in functions, which V8 parses
+ * twice.
  */
 export function bundledCommander(): Plugin {
   return {
     name: 'bundled-commander',
-    resolveId(id, importer) {
-      if (id === 'commander') return ENTRY;
-      return id === 'node:child_process' && importer?.startsWith(COMMANDER) ? NOTHING : null;
-    },
+    resolveId: (id) => (id === 'commander' ? ENTRY : null),
     load(id) {
-      if (id === NOTHING) return { code: 'module.exports = {};', moduleType: 'js' };
       if (id !== ENTRY) return null;
       const code = Object.entries(USED)
         .map(([file, names]) => `export { ${names} } from ${pathOf(file)};`)
         .join('\n');
       return { code, moduleType: 'js' };
+    },
+    transform(code, id) {
+      if (!id.startsWith(COMMANDER) || id === ENTRY) return null;
+      const module = STATEMENTS.reduce((text, [from, to]) => text.replace(from, to), code);
+      if (!/\brequire\(|\bexports\./.test(module)) return module;
+      throw new Error(`${id} has a statement of another form. Read build/bundled-commander.ts`);
     },
   };
 }

@@ -20,6 +20,10 @@ export const bindKernel = ({ module }, memory) => instantiateKernel(module, memo
 /** How the built files require a module of Node. */
 const REQUIRE_BUILT_IN = /require\((["'`])(node:[a-z_/]+)\1\)/g;
 
+/** The modules of Node that judging a file of URLs needs not. Each takes up to 2 ms to load. */
+const LATE =
+  /^let (node_\w+(?:\$\d+)?) = (require\("node:(?:net|stream(?:\/promises)?|timers\/promises|tty|zlib)"\));$/gm;
+
 /**
  * Makes CommonJS that bundlers can bundle, into ES modules as well: esbuild has no `require` for
  * modules of Node there. The copies of the files that a bundle cannot read are in one file, which
@@ -35,6 +39,20 @@ export function bundleable(): Plugin {
     },
     // A package may name something of its own `process`.
     renderChunk: (code) =>
-      code.replaceAll(REQUIRE_BUILT_IN, "globalThis.process.getBuiltinModule('$2')"),
+      withLateModules(code).replaceAll(
+        REQUIRE_BUILT_IN,
+        "globalThis.process.getBuiltinModule('$2')",
+      ),
   };
+}
+
+/** Loads some modules of Node where they are used: `node_net.isIP` becomes `node_net.it.isIP`. */
+function withLateModules(code: string): string {
+  return [...code.matchAll(LATE)].reduce((text, [statement, name = '', loading]) => {
+    const use = new RegExp(`(?<![\\w$.])${name.replace('$', '\\$&')}(?![\\w$])`, 'g');
+    return text
+      .split(statement)
+      .map((part) => part.replaceAll(use, () => `${name}.it`))
+      .join(`const ${name} = { get it() { return ${loading}; } };`);
+  }, code);
 }

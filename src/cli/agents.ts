@@ -1,8 +1,8 @@
 /** Agents that are given by name, names that match nothing, and the command `agents`. */
 
-import { isatty } from 'node:tty';
 import { printable, printableJson } from '../base/control-characters.js';
 import { nearest } from '../base/nearest.js';
+import { isTerminal } from '../files/openings.js';
 import type { TableMemory } from '../judge/table-memory.js';
 import {
   type Agent,
@@ -461,7 +461,7 @@ function rowsFor(agents: readonly KnownAgent[]): string[][] {
   const shown = ({ purpose, token, operator, description }: KnownAgent, withOperator: boolean) =>
     [`@${purpose}`, token, ...(withOperator ? [operator] : []), description].map(printable);
   const rows = agents.map((agent) => shown(agent, true));
-  if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return rows;
+  if (!isTerminal(STANDARD_OUTPUT_DESCRIPTOR)) return rows;
   const left = roomForLast(rows);
   const fitting = left < ROOM ? agents.map((agent) => shown(agent, false)) : rows;
   const room = Math.max(1, left < ROOM ? roomForLast(fitting) : left);

@@ -5,7 +5,6 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { printable } from '../base/control-characters.js';
 import { RobotsFilterError } from '../base/errors.js';
@@ -112,8 +111,8 @@ export class Interruption {
 
   /** Hears a signal that has come: Node looks for signals once in each turn of its event loop. */
   async hear(): Promise<void> {
-    await endOfTurn(); // This turn may have looked already.
-    await endOfTurn();
+    await new Promise(setImmediate); // This turn may have looked already.
+    await new Promise(setImmediate);
   }
 
   /** A signal that the first operating system signal aborts. */

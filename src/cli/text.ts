@@ -1,7 +1,7 @@
 /** Text for people: numbers, and on terminals colours, widths and columns. */
 
-import { isatty } from 'node:tty';
 import { DELETE } from '../base/ascii.js';
+import { isTerminal } from '../files/openings.js';
 import type { LineLayout } from '../pipeline/output/output.js';
 
 /** Formats a whole number with separators: `2,180,064`. */
@@ -113,12 +113,12 @@ export function chooseColours(chosen: ColourChoice): void {
 /** Whether a descriptor is a terminal that can move its cursor and show colours. */
 export function isCapableTerminal(descriptor: number): boolean {
   const { TERM } = process.env;
-  return isatty(descriptor) && TERM !== 'dumb';
+  return isTerminal(descriptor) && TERM !== 'dumb';
 }
 
 /** Whether standard output is for people: a terminal, or on its way to a pager. */
 export function isForPeople(): boolean {
-  return choice === 'always' || isatty(STANDARD_OUTPUT_DESCRIPTOR);
+  return choice === 'always' || isTerminal(STANDARD_OUTPUT_DESCRIPTOR);
 }
 
 /**

@@ -3,10 +3,9 @@
 import { type Duplex, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { GzipDecompressor, TrailingBytesError } from './gzip.js';
+import { TrailingBytesError } from './gzip.js';
 import { type Magic, startsWith } from './magic.js';
 import { errorCode, errorText } from './system-error.js';
-import { ZstdDecompressor } from './zstd/decoder.js';
 import { SKIPPABLE_MAGICS, UnsupportedZstdError, ZSTD_MAGIC, ZstdError } from './zstd/frames.js';
 
 /** A compression of inputs, robots.txt records, tables and outputs. */
@@ -20,8 +19,8 @@ export interface Compression extends Magic {
   /** The ending of file names, with its dot. */
   readonly ending: string;
   /** Makes the stream that decompresses all members; `chunkBytes` is the size of its chunks. */
-  decompress(chunkBytes: number): Duplex;
-  /** Makes the stream that compresses, after its dependencies are loaded. */
+  decompress(chunkBytes: number): Promise<Duplex>;
+  /** Makes the stream that compresses. */
   compress(): Promise<Transform>;
   /** Whether an error comes from `decompress` on damaged or truncated data. */
   isDamage(error: unknown): boolean;
@@ -34,7 +33,10 @@ export const gzip: Compression = {
   ending: '.gz',
   // RFC 1952 section 2.3.1: ID1 and ID2.
   magic: [0x1f, 0x8b],
-  decompress: (chunkBytes) => new GzipDecompressor(chunkBytes),
+  async decompress(chunkBytes) {
+    const { GzipDecompressor } = await import('./decompressors.js');
+    return new GzipDecompressor(chunkBytes);
+  },
   compress: async () => createGzip(),
   isDamage: (error) => errorCode(error).startsWith('Z_'),
 };
@@ -49,7 +51,10 @@ export const zstd: Compression = {
   ending: '.zst',
   magic: ZSTD_MAGIC,
   otherMagics: SKIPPABLE_MAGICS,
-  decompress: () => new ZstdDecompressor(),
+  async decompress() {
+    const { ZstdDecompressor } = await import('./decompressors.js');
+    return new ZstdDecompressor();
+  },
   async compress() {
     // Not imported: Node 20 lacks the name, and of a namespace each start would make a copy.
     const { createZstdCompress } = process.getBuiltinModule('node:zlib') as ZstdOfNode;
@@ -99,7 +104,7 @@ export async function* decompressed(
   chunks: AsyncGenerator<Uint8Array>,
   chunkBytes: number,
 ): AsyncGenerator<Buffer, undefined> {
-  const stream = compression.decompress(chunkBytes);
+  const stream = await compression.decompress(chunkBytes);
   // The iteration below throws the errors of both streams.
   const flow = pipeline(Readable.from(chunks, { objectMode: false }), stream).catch(() => {});
   try {

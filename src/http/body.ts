@@ -5,10 +5,9 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
 import { CR, LF, SEMICOLON, SPACE, TAB, TILDE } from '../base/ascii.js';
-import { GzipDecompressor } from '../files/gzip.js';
+import { GzipDecompressor, ZstdDecompressor } from '../files/decompressors.js';
 import { startsWith } from '../files/magic.js';
 import { unsupportedBody } from '../files/unsupported-formats.js';
-import { ZstdDecompressor } from '../files/zstd/decoder.js';
 import { isBinary, utf16Order } from '../protocol/encoding.js';
 
 /**

@@ -1,6 +1,13 @@
 /** The compressions of pages. */
 
-import * as zlib from 'node:zlib';
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  gzipSync,
+  type ZlibOptions,
+} from 'node:zlib';
 import { snappyCompress, snappyUncompressor } from 'hysnappy';
 import { decodeZstd, prepareZstd } from '../files/zstd/decode.js';
 import { PageFault } from './page-values.js';
@@ -20,13 +27,15 @@ export interface Codec {
   readonly compress?: (input: Uint8Array) => Uint8Array;
 }
 
-/** Functions of node:zlib from Node 22.15 and 23.8 on. */
+/** Functions of node:zlib from Node 22.15 and 23.8 on; an import of them fails on Node 20. */
 interface ZstdOfNode {
-  readonly zstdDecompressSync?: (input: Uint8Array, options: zlib.ZlibOptions) => Buffer;
+  readonly zstdDecompressSync?: (input: Uint8Array, options: ZlibOptions) => Buffer;
   readonly zstdCompressSync?: (input: Uint8Array) => Buffer;
 }
 
-const { zstdDecompressSync, zstdCompressSync } = zlib as ZstdOfNode;
+const { zstdDecompressSync, zstdCompressSync } = process.getBuiltinModule(
+  'node:zlib',
+) as ZstdOfNode;
 
 /** Loaded only where pages are written in zstd, and Node has no encoder. */
 let zstdEncoder: typeof import('../files/zstd/encoder.js') | undefined;
@@ -67,18 +76,18 @@ export const SNAPPY: Codec & Required<Pick<Codec, 'compress'>> = {
 const GZIP: Codec = {
   number: 2,
   name: 'gzip',
-  decompress: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
+  decompress: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
   // Level 1: higher levels save little, and take much longer.
-  compress: (input) => zlib.gzipSync(input, { level: 1 }),
+  compress: (input) => gzipSync(input, { level: 1 }),
 };
 
 const BROTLI: Codec = {
   number: 4,
   name: 'brotli',
   decompress: (input, length) =>
-    zlib.brotliDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
+    brotliDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
   compress: (input) =>
-    zlib.brotliCompressSync(input, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    brotliCompressSync(input, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
 };
 
 const ZSTD: Codec = {

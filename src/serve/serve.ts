@@ -3,8 +3,8 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { isatty } from 'node:tty';
 import { docsPage, RobotsFilterError } from '../base/errors.js';
+import { isTerminal } from '../files/openings.js';
 import { hasHistories, type TableMemory } from '../judge/table-memory.js';
 import { USE_REASONS, USE_WORDS } from '../protocol/uses.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
@@ -38,7 +38,7 @@ export interface ServeSettings {
 
 /** Reads the client's greeting; false if the input ends before it. */
 function readGreeting(): boolean {
-  if (isatty(INPUT)) {
+  if (isTerminal(INPUT)) {
     throw new RobotsFilterError(
       'usage',
       `serve answers programs, and standard input is a terminal. To judge URLs, type robots-filter --table FILE urls.txt; ${docsPage('serve.md')} describes the frames`,

@@ -1,6 +1,5 @@
 /** The program of a thread that judges batches, or reads an input into the ring. */
 
-import { setImmediate } from 'node:timers/promises';
 import {
   type BatchSource,
   DescriptorBatchSink,
@@ -82,7 +81,7 @@ async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): P
       !ring.waits.mayBlock &&
       (output === undefined || process.uptime() - yielded > LONGEST_BLOCK)
     ) {
-      await setImmediate();
+      await new Promise(setImmediate);
       yielded = process.uptime();
     }
     batch = await source.next();

@@ -44,8 +44,18 @@ describe('the start of the command line', () => {
     await judgeAfter(workplace, LIST_MODULES);
     const loaded: unknown = JSON.parse(workplace.read('loaded.json'));
     expect(loaded).toContain('NativeModule fs');
-    for (const slow of ['crypto', 'http', 'internal/fs/promises', 'worker_threads']) {
+    for (const slow of ['crypto', 'http', 'internal/fs/promises', 'worker_threads', 'zlib']) {
       expect(loaded).not.toContain(`NativeModule ${slow}`);
+    }
+    // A pipe needs streams. A file does not.
+    expect(loaded).toContain('NativeModule stream');
+    const { code } = await workplace.shellAlone(
+      `NODE_OPTIONS="-r ./preload.cjs" $rf --table hosts.table urls.txt > verdicts.txt 2> /dev/null`,
+    );
+    expect(code).toBe(0);
+    expect(workplace.read('verdicts.txt')).toBe('deny\thttps://example.com/private\n');
+    for (const slow of ['net', 'stream', 'tty']) {
+      expect(JSON.parse(workplace.read('loaded.json'))).not.toContain(`NativeModule ${slow}`);
     }
     // With threads the list names them, so the check above is not vacuous.
     await judgeAfter(workplace, LIST_MODULES, '--threads 2');

@@ -4,14 +4,15 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { gzip } from '../../src/files/compression.js';
-import { gunzip, KEPT_BYTES, KEPT_CONTENT_BYTES } from '../../src/files/gzip.js';
+import { KEPT_BYTES, KEPT_CONTENT_BYTES } from '../../src/files/decompressors.js';
+import { gunzip } from '../../src/files/gzip.js';
 
 /** Decodes data that comes in chunks of `size` bytes. */
 async function decoded(data: Buffer, size = data.length): Promise<string> {
   const chunks: Buffer[] = [];
   for (let at = 0; at < data.length; at += size) chunks.push(data.subarray(at, at + size));
   const parts: Buffer[] = [];
-  await pipeline(Readable.from(chunks), gzip.decompress(65_536), async (source) => {
+  await pipeline(Readable.from(chunks), await gzip.decompress(65_536), async (source) => {
     for await (const part of source) parts.push(part);
   });
   return Buffer.concat(parts).toString('latin1');
@@ -26,7 +27,7 @@ async function decodedBeforeError(
   for (let at = 0; at < data.length; at += size) chunks.push(data.subarray(at, at + size));
   let bytes = 0;
   try {
-    await pipeline(Readable.from(chunks), gzip.decompress(65_536), async (source) => {
+    await pipeline(Readable.from(chunks), await gzip.decompress(65_536), async (source) => {
       for await (const part of source) bytes += part.length;
     });
   } catch (error) {
@@ -77,7 +78,7 @@ describe('gzip data', () => {
     const data = Buffer.concat([SECOND, FIRST, Buffer.from('\0more')]);
     const stream = Readable.from([data.subarray(0, size), data.subarray(size)]);
     let bytes = 0;
-    const reading = pipeline(stream, gzip.decompress(65_536), async (source) => {
+    const reading = pipeline(stream, await gzip.decompress(65_536), async (source) => {
       for await (const part of source) {
         bytes += part.length;
         // An error must not overtake what a slow reader has yet to take.

@@ -50,7 +50,7 @@ function headersOf(data: Buffer): Buffer[] {
 /** What the decoder of the program, the reference implementation's, makes of data. */
 async function decoded(data: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
-  await pipeline(Readable.from([data]), zstd.decompress(65_536), async (source) => {
+  await pipeline(Readable.from([data]), await zstd.decompress(65_536), async (source) => {
     parts.push(...(await collect(source)));
   });
   return Buffer.concat(parts);

@@ -25,7 +25,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 async function decoded(data: Buffer, size = data.length): Promise<string> {
   const chunks: Buffer[] = [];
   for (let at = 0; at < data.length; at += size) chunks.push(data.subarray(at, at + size));
-  const stream = zstd.decompress(65_536);
+  const stream = await zstd.decompress(65_536);
   const parts: Buffer[] = [];
   await pipeline(Readable.from(chunks), stream, async (source) => {
     for await (const part of source) parts.push(part);
@@ -109,7 +109,7 @@ describe('zstd data', () => {
   it('is decoded no faster than it is read, however well it is compressed', async () => {
     const blocks = Array.from({ length: 2000 }, () => repeatBlock(0x61, MAX_BLOCK_BYTES));
     const data = frameOf([...blocks, rawBlock(Buffer.of(), true)]);
-    const stream = zstd.decompress(65_536);
+    const stream = await zstd.decompress(65_536);
     stream.end(data);
     const iterator = stream[Symbol.asyncIterator]();
     expect((await iterator.next()).value).toHaveLength(MAX_BLOCK_BYTES);

@@ -2,12 +2,17 @@
 
 import { closeSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { isatty } from 'node:tty';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { compressionOf } from '../../files/compression.js';
 import { readLines } from '../../files/lines.js';
-import { inputName, openToRead, readWhole, STANDARD_INPUT } from '../../files/openings.js';
+import {
+  inputName,
+  isTerminal,
+  openToRead,
+  readWhole,
+  STANDARD_INPUT,
+} from '../../files/openings.js';
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { isTable } from '../../judge/read-table.js';
@@ -182,7 +187,7 @@ async function bytesOf(
   diagnostics: Diagnostics,
 ): Promise<Buffer> {
   if (file === STANDARD_INPUT) {
-    if (isatty(0))
+    if (isTerminal(0))
       diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
     const { chunks } = await openRawPath(file);
     const pieces: Buffer[] = [];

@@ -1,8 +1,7 @@
 /** What `check` asks, and its lines: what is said to an agent about a URL. */
 
-import { isatty } from 'node:tty';
 import { printable, printableJson } from '../../base/control-characters.js';
-import { STANDARD_INPUT } from '../../files/openings.js';
+import { isTerminal, STANDARD_INPUT } from '../../files/openings.js';
 import { isoSeconds } from '../../inspect/host-report.js';
 import type { DecidingRule, Judgement, UseJudgement } from '../../kernel/session.js';
 import type { Use } from '../../protocol/uses.js';
@@ -53,7 +52,7 @@ export async function eachUrl(
         continue;
       }
       // What a person types is answered line by line.
-      const isTyped = url.list === STANDARD_INPUT && isatty(STANDARD_INPUT_DESCRIPTOR);
+      const isTyped = url.list === STANDARD_INPUT && isTerminal(STANDARD_INPUT_DESCRIPTOR);
       if (isTyped) {
         lines.rowsAtATime = 1;
         diagnostics.note('reading URLs from standard input; press Ctrl-D to end');

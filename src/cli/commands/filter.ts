@@ -1,8 +1,7 @@
 /** The filter and `shard`: checks the options, opens the output, runs. */
 
-import { isatty } from 'node:tty';
 import { formatFieldPath } from '../../base/arguments.js';
-import { inputName } from '../../files/openings.js';
+import { inputName, isTerminal } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import {
@@ -120,7 +119,7 @@ export async function filter(
     });
     const isFile = output.descriptor === undefined || inputs.survey.isOutputNonBlocking;
     // Counts come out when the progress has been removed.
-    const isFree = isFile || (counts !== undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR));
+    const isFree = isFile || (counts !== undefined && isTerminal(STANDARD_OUTPUT_DESCRIPTOR));
     const run = new FilterRun({
       filter,
       table,

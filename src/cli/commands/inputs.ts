@@ -2,7 +2,6 @@
 
 import { type BigIntStats, type Dirent, promises, statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { COMPRESSIONS } from '../../files/compression.js';
@@ -12,6 +11,7 @@ import {
   inputName,
   isSameFile,
   isStandardInput,
+  isTerminal,
   STANDARD_INPUT,
 } from '../../files/openings.js';
 import { errorCode, errorText } from '../../files/system-error.js';
@@ -93,7 +93,7 @@ async function surveyInputs(
 
 /** Tells a user at a terminal that the program waits for input. */
 export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnostics): void {
-  if (paths.includes(STANDARD_INPUT) && isatty(0)) {
+  if (paths.includes(STANDARD_INPUT) && isTerminal(0)) {
     diagnostics.note('reading URLs from standard input, one per line; press Ctrl-D to end');
   }
 }

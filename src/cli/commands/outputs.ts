@@ -2,13 +2,13 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
-import { isatty } from 'node:tty';
 import { printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
 import { compressorFor } from '../../files/compression.js';
 import {
   findExactStatus,
   isSameFile,
+  isTerminal,
   pathWithoutLinks,
   STANDARD_INPUT,
 } from '../../files/openings.js';
@@ -348,7 +348,7 @@ function refusal(name: string, conflict: string): RobotsFilterError {
  * @throws RobotsFilterError `usage`
  */
 export function refuseOnTerminal(format: 'Parquet' | 'WARC', place: string): void {
-  if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return;
+  if (!isTerminal(STANDARD_OUTPUT_DESCRIPTOR)) return;
   throw usageError(`${format} is not for terminals. Write it to a file: ${place}`);
 }
 

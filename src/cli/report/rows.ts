@@ -1,7 +1,7 @@
 /** Rows of reports: a table for people, CSV, NDJSON or Parquet. */
 
-import { isatty } from 'node:tty';
 import { csvField, printable, printableJson } from '../../base/control-characters.js';
+import { isTerminal } from '../../files/openings.js';
 import { escapeText } from '../../table/display-text.js';
 import { writeOutput } from '../console.js';
 import {
@@ -154,7 +154,7 @@ export class TextRows implements RowSink {
   /** The widths of the columns so far, in a table for people. */
   readonly #widths: number[];
   readonly #paint = paintOf();
-  readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
+  readonly #isTerminal = isTerminal(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isForSpreadsheet: boolean;
   readonly #out = new TextBatches();
   #hasHeader = false;

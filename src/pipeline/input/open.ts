@@ -310,7 +310,7 @@ async function uncompressed(
     return { chunks: raw.chunks, head, compression, isArchive, again: async () => raw.chunks };
   }
   const kept = new KeptChunks(raw.chunks);
-  const chunks = decompressed(kept, raw.name, compression);
+  const chunks = await decompressed(kept, raw.name, compression);
   const content = await chunks.peek(HEAD_BYTES, suffices);
   if (recogniseFormat(content) !== 'warc') {
     kept.forget();
@@ -467,8 +467,12 @@ async function zstdInput(
 }
 
 /** The decompressed chunks of an input, which fail with a `RobotsFilterError`. */
-function decompressed(chunks: ChunkSource, name: string, compression: Compression): Chunks {
-  const stream = compression.decompress(HEAD_BYTES);
+async function decompressed(
+  chunks: ChunkSource,
+  name: string,
+  compression: Compression,
+): Promise<Chunks> {
+  const stream = await compression.decompress(HEAD_BYTES);
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(streamOf(chunks), stream, () => {});
   return new Chunks(streamSource(stream), (error, bytes) =>

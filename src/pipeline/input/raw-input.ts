@@ -13,16 +13,18 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { isatty, ReadStream as TerminalStream } from 'node:tty';
+import { ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
 import { CR, LF, SPACE, TAB } from '../../base/ascii.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { startsWith } from '../../files/magic.js';
 import {
   FileEnd,
-  InputSocket,
   inputName,
+  inputSocket,
+  isTerminal,
   openPath,
   openUnblocked,
   STANDARD_INPUT,
@@ -131,7 +133,7 @@ function statusOf(descriptor: number, name: string): Stats {
 
 function sourceOf(
   { descriptor, kind, offset, size }: Pick<RawInput, 'descriptor' | 'kind' | 'offset' | 'size'>,
-  socket: InputSocket | undefined,
+  socket: Socket | undefined,
 ): ChunkSource {
   switch (kind) {
     case 'file':
@@ -167,7 +169,7 @@ function descriptorKind(descriptor: number, status: Stats): DescriptorKind {
   if (status.isFile()) return 'file';
   if (status.isFIFO()) return 'pipe';
   if (status.isSocket()) return 'socket';
-  return isatty(descriptor) ? 'terminal' : 'device';
+  return isTerminal(descriptor) ? 'terminal' : 'device';
 }
 
 /**
@@ -284,7 +286,7 @@ function descriptorStream(descriptor: number, kind: DescriptorKind): Readable {
     case 'terminal':
       return new TerminalStream(descriptor);
     case 'socket':
-      return new InputSocket(descriptor);
+      return inputSocket(descriptor);
     default:
       return createReadStream('', { fd: descriptor, autoClose: descriptor !== 0 });
   }
@@ -297,7 +299,7 @@ export interface InputStart {
   /** Whether nothing follows: the writers have closed the pipe or socket, or the file ends. */
   readonly ended: boolean;
   /** A socket from which the rest must be read. */
-  readonly socket?: InputSocket;
+  readonly socket?: Socket;
 }
 /** Number of bytes after which `takePipeStart` and `takeSocketStart` stop reading. */
 const START_BYTES = 1024 * 1024;
@@ -343,7 +345,7 @@ export function takePipeStart(): InputStart | undefined {
  * the time the child runs.
  */
 export async function takeSocketStart(): Promise<InputStart> {
-  const socket = new InputSocket(0);
+  const socket = inputSocket(0);
   const chunks: Buffer[] = [];
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -558,36 +560,26 @@ export function streamSource(stream: Readable): ChunkSource {
   };
 }
 
-/** A source as a stream. The chunks before an error reach the reader of the stream. */
-export function streamOf(source: ChunkSource): Readable {
-  return new ChunkStream(source);
-}
-
 /**
- * A stream of chunks. Unlike a stream of `Readable.from`, it can be destroyed while it awaits a
- * chunk.
+ * A source as a stream. The chunks before an error reach the reader of the stream. Unlike a stream
+ * of `Readable.from`, it can be destroyed while it awaits a chunk.
  */
-class ChunkStream extends Readable {
-  readonly #chunks: ChunkSource;
-
-  constructor(chunks: ChunkSource) {
+export function streamOf(source: ChunkSource): Readable {
+  return new Readable({
     // An error destroys what the reader has not taken, so one chunk comes at a time.
-    super({ highWaterMark: 1 });
-    this.#chunks = chunks;
-  }
-
-  override _read(): void {
-    this.#chunks.next().then(
-      (chunk) => this.push(chunk ?? null),
-      (error) => this.destroy(error),
-    );
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not awaited, because it may last until the pending chunk arrives.
-    this.#chunks.abandon().catch(() => {});
-    callback(error);
-  }
+    highWaterMark: 1,
+    read() {
+      source.next().then(
+        (chunk) => this.push(chunk ?? null),
+        (error) => this.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      // Not awaited, because it may last until the pending chunk arrives.
+      source.abandon().catch(() => {});
+      callback(error);
+    },
+  });
 }
 
 /**

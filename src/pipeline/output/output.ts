@@ -4,11 +4,10 @@ import { type BigIntStats, constants, fstatSync, type Stats, write, writeSync } 
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import { CR } from '../../base/ascii.js';
 import { decodeBytes, escapeByte, printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
-import { openUnblocked } from '../../files/openings.js';
+import { isTerminal, openUnblocked } from '../../files/openings.js';
 import { errorCode, errorText, systemRemedy } from '../../files/system-error.js';
 import type { ByteSink } from '../../parquet/chunk-writer.js';
 
@@ -94,7 +93,7 @@ const OPENERS: readonly Opener[] = [
   (descriptor, status, name) =>
     status.isSocket() && descriptor === 1 ? new StreamOutput(process.stdout, name) : undefined,
   (descriptor, status, name) =>
-    isatty(descriptor)
+    isTerminal(descriptor)
       ? rewritten(openDescriptor(descriptor, status, name), new TerminalText())
       : undefined,
   openDescriptor,
@@ -124,7 +123,7 @@ export function openOutput(target: OutputTarget, name: string): Output {
  * @throws RobotsFilterError `output` if the descriptor is closed
  */
 export function openDisplay(descriptor: number, name: string, layOut: LineLayout): Output {
-  const plain = isatty(descriptor)
+  const plain = isTerminal(descriptor)
     ? openDescriptor(descriptor, statusOf(descriptor, name), name)
     : openOutput(descriptor, name);
   return rewritten(rewritten(plain, new LaidOutLines(layOut)), new TerminalText());
@@ -466,5 +465,5 @@ class LaidOutLines implements Rewriter {
  * to a pipe or terminal may block, and a thread that is blocked in a write cannot be ended.
  */
 export function isNonBlocking(status: Stats | BigIntStats, descriptor: number): boolean {
-  return status.isFile() || (status.isCharacterDevice() && !isatty(descriptor));
+  return status.isFile() || (status.isCharacterDevice() && !isTerminal(descriptor));
 }

@@ -65,7 +65,12 @@ export async function readTable(path: string, reading: TableReading = {}): Promi
     checkBeginning(head, isFile ? size : undefined, path);
     const memory = createMemory(TABLE_ADDRESS + size + TAIL_BYTES);
     const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-    const { length, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
+    const { length, checksum } = await readAll(
+      descriptor,
+      bytes,
+      isFile ? undefined : head,
+      memory,
+    );
     return placedTable(memory, length, path, checksum);
   } catch (cause) {
     throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);

@@ -48,13 +48,15 @@ export async function readHead(descriptor: number, isFile: boolean): Promise<Uin
  * @param bytes where to read it to
  * @param head the bytes that have been read of a pipe; `undefined` for a file, which is read by
  *   position
+ * @param memory the memory of `bytes`, if its beginning is free
  */
 export async function readAll(
   descriptor: number,
   bytes: Uint8Array,
   head: Uint8Array | undefined,
+  memory?: WebAssembly.Memory,
 ): Promise<{ length: number; checksum: number }> {
-  const checksum = new Checksum();
+  const checksum = new Checksum(memory);
   if (head === undefined && bytes.length <= READ_BYTES) {
     const table = readAtOnce(descriptor, bytes);
     checksum.update(table);

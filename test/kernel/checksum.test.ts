@@ -1,6 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { TABLE_ADDRESS } from '../../src/judge/table-memory.js';
 import { Checksum, checksum } from '../../src/kernel/hashes.js';
+import { createMemory } from '../../src/kernel/kernel.js';
 import { HEADER_CHECKSUM, HEADER_VERSION, VERSION } from '../../src/table/format.js';
 import { Random } from '../random/random.js';
 
@@ -58,8 +60,14 @@ describe('the checksum of a table', () => {
   it('is the same in whatever pieces the bytes come, and however many sums are under way', () => {
     const random = new Random(1);
     for (let round = 0; round < 60; round++) {
-      const tables = [0, 1].map(() => drawn(random, 352 + random.between(0, 3 * PIECE)));
-      const sums = tables.map(() => new Checksum());
+      const drawnTables = [0, 1].map(() => drawn(random, 352 + random.between(0, 3 * PIECE)));
+      // The second one is in the memory in which it is to be judged.
+      const memory = createMemory(TABLE_ADDRESS + 4 * PIECE);
+      const [other, own] = drawnTables as [Uint8Array, Uint8Array];
+      const placed = new Uint8Array(memory.buffer, TABLE_ADDRESS, own.length);
+      placed.set(own);
+      const tables = [other, placed];
+      const sums = [new Checksum(), new Checksum(memory)];
       const ends = [0, 0];
       while (tables.some((table, index) => (ends[index] as number) < table.length)) {
         const index = random.between(0, 1);
@@ -71,7 +79,8 @@ describe('the checksum of a table', () => {
         // The value so far may be asked for at any time.
         if (random.chance(0.25)) void (sums[index] as Checksum).value;
       }
-      expect(sums.map(({ value }) => value)).toEqual(tables.map(expected));
+      expect(sums.map(({ value }) => value)).toEqual(drawnTables.map(expected));
+      expect(placed).toEqual(own);
       expect(sums.map(({ bytes }) => bytes)).toEqual(tables.map(({ length }) => length));
     }
   });

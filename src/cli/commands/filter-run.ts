@@ -14,7 +14,6 @@ import { useQuestions } from '../../protocol/uses.js';
 import { describeAgents } from '../agents.js';
 import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
 import { type FilterOptions, usesOf } from '../options.js';
-import { reportAbout } from '../report/figures.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import {
   closingLine,
@@ -274,6 +273,7 @@ export class FilterRun {
     if (report === undefined || path === undefined) return undefined;
     if (interruption.exitCode !== undefined) return undefined;
     const { filterFigures, mostDenied } = await import('../report/filter-figures.js');
+    const { reportAbout } = await import('../report/figures.js');
     const sources = robotsSources(options).map(({ path }) => path);
     const now = options.asOf ?? Date.now();
     const named = options.agentField && mostDenied(filter.namedAgents());

@@ -20,9 +20,9 @@ export const bindKernel = ({ module }, memory) => instantiateKernel(module, memo
 /** How the built files require a module of Node. */
 const REQUIRE_BUILT_IN = /require\((["'`])(node:[a-z_/]+)\1\)/g;
 
-/** The modules of Node that judging a file of URLs needs not. Each takes up to 2 ms to load. */
+/** Modules of Node that many runs need not. Each takes up to 3 ms to load. */
 const LATE =
-  /^let (node_\w+(?:\$\d+)?) = (require\("node:(?:net|stream(?:\/promises)?|timers\/promises|tty|zlib)"\));$/gm;
+  /^let (node_\w+(?:\$\d+)?) = (require\("node:(?:crypto|fs\/promises|net|stream(?:\/promises)?|timers\/promises|tty|worker_threads|zlib)"\));$/gm;
 
 /**
  * Makes CommonJS that bundlers can bundle, into ES modules as well: esbuild has no `require` for

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
 import { CR, LF, SEMICOLON, SPACE, TAB, TILDE } from '../base/ascii.js';
-import { GzipDecompressor, ZstdDecompressor } from '../files/decompressors.js';
+import { gzip, zstd } from '../files/compression.js';
 import { startsWith } from '../files/magic.js';
 import { unsupportedBody } from '../files/unsupported-formats.js';
 import { isBinary, utf16Order } from '../protocol/encoding.js';
@@ -104,23 +104,23 @@ async function* decode(bytes: Pieces, encoding: ContentEncoding): AsyncGenerator
   const first = await firstPiece(pieces);
   // An empty body is often sent with the header of a full body.
   if (first === undefined) return;
-  const decoder = createDecoder(encoding, first);
+  const decoder = await createDecoder(encoding, first);
   const finished = pipeline(startingWith(first, pieces), decoder);
   // An error that ends the pipeline ends the decoder too, which throws it.
   finished.catch(() => undefined);
   yield* decoder;
 }
 
-function createDecoder(encoding: ContentEncoding, first: Uint8Array): Duplex {
+async function createDecoder(encoding: ContentEncoding, first: Uint8Array): Promise<Duplex> {
   switch (encoding) {
     case 'gzip':
-      return new GzipDecompressor(CHUNK_BYTES);
+      return gzip.decompress(CHUNK_BYTES);
     case 'br':
       return createBrotliDecompress();
     case 'deflate':
       return isZlib(first[0]) ? createInflate() : createInflateRaw();
     case 'zstd':
-      return new ZstdDecompressor();
+      return zstd.decompress(CHUNK_BYTES);
   }
 }
 

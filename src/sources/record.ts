@@ -528,20 +528,18 @@ function hiddenFormat(body: Uint8Array): HiddenFormat | undefined {
   if (WIDE_KEYS.some((key) => text.includes(key))) {
     return { name: 'UTF-16 or UTF-32 text without its byte order mark', isText: true };
   }
-  // Neither of the two has magic bytes.
-  if (
-    holdsRules(() => (isZlib(head[0]) ? inflateSync(head, DEFLATE) : inflateRawSync(head, DEFLATE)))
-  ) {
+  // Neither of the two has magic bytes. The head may be cut off anywhere.
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+  const inflate = isZlib(head[0]) ? inflateSync : inflateRawSync;
+  const maxOutputLength = MOST_DECODED;
+  if (holdsRules(() => inflate(head, { finishFlush: Z_SYNC_FLUSH, maxOutputLength }))) {
     return { name: 'deflate data' };
   }
-  return holdsRules(() => brotliDecompressSync(head, BROTLI))
+  const brotli = { finishFlush: BROTLI_OPERATION_FLUSH, maxOutputLength };
+  return holdsRules(() => brotliDecompressSync(head, brotli))
     ? { name: 'brotli data', command: 'brotli -dc' }
     : undefined;
 }
-
-/** Options with which data may end early. */
-const DEFLATE = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_DECODED };
-const BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: MOST_DECODED };
 
 /** Whether data can be decoded, and holds rules then. */
 function holdsRules(decode: () => Buffer): boolean {

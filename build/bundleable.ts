@@ -46,13 +46,17 @@ export function bundleable(): Plugin {
   };
 }
 
-/** Loads some modules of Node where they are used: `node_net.isIP` becomes `node_net.it.isIP`. */
+/**
+ * Loads some modules of Node at their first use: `node_net.isIP` becomes `node_net.it.isIP`. The
+ * getter is replaced by the module, because millions of records may ask for it.
+ */
 function withLateModules(code: string): string {
   return [...code.matchAll(LATE)].reduce((text, [statement, name = '', loading]) => {
     const use = new RegExp(`(?<![\\w$.])${name.replace('$', '\\$&')}(?![\\w$])`, 'g');
+    const getter = `get it() { return Object.defineProperty(this, 'it', { value: ${loading} }).it; }`;
     return text
       .split(statement)
       .map((part) => part.replaceAll(use, () => `${name}.it`))
-      .join(`const ${name} = { get it() { return ${loading}; } };`);
+      .join(`const ${name} = { ${getter} };`);
   }, code);
 }

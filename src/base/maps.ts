@@ -10,26 +10,30 @@ export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item):
   else list.push(item);
 }
 
+/** Binary logarithm of the number of places that a cache has at first, and by which it grows. */
+const FIRST_BITS = 8;
+
 /**
- * Remembers a value for each of many pairs of whole numbers. Its memory is fixed: a pair takes the
- * place of another one with the same hash.
+ * Remembers a value for each of many pairs of whole numbers. Its memory is bounded: a pair takes the
+ * place of another one with the same hash. It grows with what it is asked, because to make 65,536
+ * places takes longer than to compare two small tables.
  *
  * A value is kept when its pair comes for the second time. Most pairs of many tables come once, and
  * values that are kept for a while cost the garbage collector more than those that are not.
  */
 export class PairCache<Value> {
-  readonly #mask: number;
-  readonly #one: Float64Array;
-  readonly #other: Float64Array;
-  readonly #values: (Value | undefined)[];
+  readonly #most: number;
+  #places = 0;
+  #one = new Float64Array();
+  #other = new Float64Array();
+  #values: (Value | undefined)[] = [];
+  /** How many pairs have taken a place since the cache has grown. */
+  #taken = 0;
 
   /** @param bits binary logarithm of the number of pairs that are kept, at most 16 */
   constructor(bits: number) {
-    const places = 1 << bits;
-    this.#mask = places - 1;
-    this.#one = new Float64Array(places);
-    this.#other = new Float64Array(places);
-    this.#values = new Array(places).fill(undefined);
+    this.#most = 1 << bits;
+    this.#grow();
   }
 
   /**
@@ -44,17 +48,29 @@ export class PairCache<Value> {
     keeps: (value: Value) => boolean = () => true,
   ): Value {
     const hash = Math.imul(one, 0x9e3779b1) ^ Math.imul(other, 0x85ebca6b);
-    const place = (hash ^ (hash >>> 16)) & this.#mask;
+    const place = (hash ^ (hash >>> 16)) & (this.#places - 1);
     if (this.#one[place] !== one || this.#other[place] !== other) {
       this.#one[place] = one;
       this.#other[place] = other;
       this.#values[place] = undefined;
+      if (++this.#taken > this.#places && this.#places < this.#most) this.#grow();
       return compute();
     }
-    const known = this.#values[place];
+    const values = this.#values;
+    const known = values[place];
     if (known !== undefined) return known;
     const value = compute();
-    if (keeps(value)) this.#values[place] = value;
+    // If the cache grows meanwhile, the place is another pair's.
+    if (keeps(value)) values[place] = value;
     return value;
+  }
+
+  /** Forgets all pairs: values that still count are computed once more. */
+  #grow(): void {
+    this.#places = Math.min(this.#most, Math.max(1, this.#places) << FIRST_BITS);
+    this.#taken = 0;
+    this.#one = new Float64Array(this.#places);
+    this.#other = new Float64Array(this.#places);
+    this.#values = new Array(this.#places).fill(undefined);
   }
 }

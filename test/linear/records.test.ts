@@ -177,7 +177,7 @@ describe('a batch of short lines is read in linear time', () => {
       const { output, steps } = judge(text.slice(0, -1), { format: 'cdxj' });
       const lines = output.split('\n').slice(0, -1);
       expect(lines.length).toBe(text.length / (line.length + 1));
-      for (const each of lines) expect(each).toContain('"verdict":"invalid"');
+      expect(lines.filter((each) => !each.includes('"verdict":"invalid"'))).toEqual([]);
       return { bytes: text.length, steps };
     });
     expectLinear(measured, STEPS_OF_LINES);

@@ -12,7 +12,7 @@ describe('codecs', () => {
     if (codec.compress === undefined) throw new Error(`number ${number} is not written`);
     for (const text of [TEXT, Buffer.alloc(0), Buffer.from('a')]) {
       const packed = codec.compress(text);
-      expect(Buffer.from(decompressPage(codec, packed, text.length))).toEqual(text);
+      expect(text.compare(decompressPage(codec, packed, text.length))).toBe(0);
       expect(() => decompressPage(codec, packed, text.length + 1)).toThrow(PageFault);
       if (text.length === 0) continue;
       expect(() => decompressPage(codec, packed, text.length - 1)).toThrow(PageFault);

@@ -34,23 +34,28 @@ describe('hosts in their slots', () => {
       expect(placed.longestProbe).toBeLessThanOrEqual(MAX_PROBE);
       const seen = new Set<number>();
       const passedOver = new Set<number>();
+      const wrong: string[] = [];
       placed.hosts.forEach((number, slot) => {
         if (number === 0) return;
         seen.add(number);
         const hash = hostHash.of(hosts[number - 1] as Uint8Array);
-        expect(placed.hashes[slot]).toBe(hash);
+        if (placed.hashes[slot] !== hash) wrong.push(`hash of slot ${slot}`);
         const bucket = Math.floor(slot / BUCKET_SLOTS);
         const distance = (bucket - bucketOf(hash, buckets) + buckets) % buckets;
-        expect(distance).toBeLessThan(placed.longestProbe);
+        if (!(distance < placed.longestProbe)) wrong.push(`distance ${distance} of slot ${slot}`);
         // All buckets from the home bucket of the host up to its own bucket are full.
         for (let step = 1; step <= distance; step++) {
           const before = (bucket - step + buckets) % buckets;
-          expect(placed.hosts[before * BUCKET_SLOTS + BUCKET_SLOTS - 1]).not.toBe(0);
+          const last = before * BUCKET_SLOTS + BUCKET_SLOTS - 1;
+          if (placed.hosts[last] === 0) wrong.push(`free slot ${last} before slot ${slot}`);
           passedOver.add(before);
         }
         // In its own bucket no free slot precedes the host.
-        if (slot % BUCKET_SLOTS > 0) expect(placed.hosts[slot - 1]).not.toBe(0);
+        if (slot % BUCKET_SLOTS > 0 && placed.hosts[slot - 1] === 0) {
+          wrong.push(`free slot before slot ${slot} of its bucket`);
+        }
       });
+      expect(wrong).toEqual([]);
       expect(seen.size).toBe(count);
       expect(Array.from(passed, (mark, bucket) => (mark === 1 ? bucket : -1))).toEqual(
         Array.from(passed, (_, bucket) => (passedOver.has(bucket) ? bucket : -1)),

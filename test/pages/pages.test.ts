@@ -128,7 +128,9 @@ describe.each(PAGES)('%s', (name) => {
     expect(measured.width).toBeLessThanOrEqual(width);
     expect(measured.active).toBe(0);
     expect(measured.background === LIGHT).toBe(colorScheme === 'light');
-    const { violations, passes } = await new AxeBuilder({ page }).analyze();
+    // A page without frames needs no second one in which axe joins what it found in each.
+    const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+    const { violations, passes } = await axe.analyze();
     expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
     expect(passes.length).toBeGreaterThan(10);
     await page.context().close();

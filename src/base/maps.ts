@@ -14,9 +14,9 @@ export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item):
 const FIRST_BITS = 8;
 
 /**
- * Remembers a value for each of many pairs of whole numbers. Its memory is bounded: a pair takes the
- * place of another one with the same hash. It grows with what it is asked, because to make 65,536
- * places takes longer than to compare two small tables.
+ * Remembers a value for each of many pairs of whole numbers. Its memory is bounded: a pair takes
+ * the place of another one with the same hash. It grows with what it is asked, because to make
+ * 65,536 places takes longer than to compare two small tables.
  *
  * A value is kept when its pair comes for the second time. Most pairs of many tables come once, and
  * values that are kept for a while cost the garbage collector more than those that are not.

@@ -106,6 +106,7 @@ export class PartBuilder {
   readonly #key: HashKey;
   readonly #claims: BodyClaims | undefined;
   readonly #keepsDates: boolean;
+  readonly #keepsHistories: boolean;
   readonly #onWarning: PartSettings['onWarning'];
   readonly #strings: ByteChunks;
   readonly #sources = new SourceTemplates();
@@ -132,7 +133,8 @@ export class PartBuilder {
     this.#profile = options.profile ?? 'rfc9309';
     this.#key = key;
     this.#claims = claims;
-    this.#keepsDates = (options.records ?? false) || (options.history ?? false);
+    this.#keepsHistories = options.history ?? false;
+    this.#keepsDates = (options.records ?? false) || this.#keepsHistories;
     this.#onWarning = onWarning;
   }
 
@@ -144,8 +146,11 @@ export class PartBuilder {
   /** Adds a file: see `TableBuilder.add`. */
   add(authority: Authority, body: Uint8Array, details: VersionDetails): void {
     checkAuthority(authority, details.source);
+    const date = this.#keepsDates ? secondsOf(details.date) : 0;
+    // A history leaves the entry out. Other builders would wait for a body claimed for it.
+    const isLeftOut = this.#keepsHistories && date === 0;
     // Steps that can throw come first: an entry is added whole or not at all.
-    const number = this.#numberOf(body, details);
+    const number = isLeftOut ? BODY_UNKNOWN : this.#numberOf(body, details);
     const sources = this.#sources;
     sources.split(displaySource(details.source), authority.host);
     const bytes = details.compiledFrom ?? body.length;
@@ -157,7 +162,6 @@ export class PartBuilder {
       this.#templateWords = this.#keep(sources.template);
       this.#template = sources.template;
     }
-    const date = this.#keepsDates ? secondsOf(details.date) : 0;
     this.#pushPlace(key);
     this.#pushPlace(this.#templateWords);
     const flags = (isAgain ? ENTRY_AGAIN : 0) + (details.isGuess === true ? ENTRY_GUESS : 0);

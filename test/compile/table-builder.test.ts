@@ -528,6 +528,26 @@ describe('what the builder reports', () => {
     expect(contents.layOut().table().length).toBeGreaterThan(0);
   });
 
+  it('histories, though another part has the same body without a date', () => {
+    const contents = new TableContents({ history: true });
+    const claims = new BodyClaims();
+    const merges = [undefined, Date.UTC(2026, 0, 1)].map((date) => {
+      const part = new PartBuilder({ history: true }, { key: contents.key, claims });
+      part.add(authorityOf('a.example'), new TextEncoder().encode('user-agent: *'), {
+        source: 'a',
+        date,
+      });
+      const table = part.take();
+      const merger = new PartMerger(contents);
+      merger.receive(table);
+      return () => merger.add(table);
+    });
+    for (const merge of merges) merge();
+    expect(contents.undated).toBe(1);
+    expect(contents.stats).toMatchObject({ files: 2, bodies: 1 });
+    expect(contents.layOut().table().length).toBeGreaterThan(0);
+  });
+
   it('impossible options, with an error at once', () => {
     expect(() => new TableBuilder({ maxBytes: 1 })).toThrow(RobotsFilterError);
     expect(() => new TableBuilder({ profile: 'bing' as 'google' })).toThrow(RobotsFilterError);

@@ -233,7 +233,7 @@ describe('threads that compile', () => {
 
   it('leave the last core alone until many parts have come', async () => {
     const cores = availableParallelism();
-    const many = Array.from({ length: 150 }, (_, number) => {
+    const many = Array.from({ length: 129 }, (_, number) => {
       const path = join(directory, `part${number}.ndjson`);
       const line = (host: number) => `{"host":"p${host}.example","robots":"# ${number % 9}"}\n`;
       writeFileSync(path, line(number) + line(number + 3));
@@ -242,13 +242,19 @@ describe('threads that compile', () => {
     let started = 0;
     const count = (): void => void started++;
     process.on('worker', count);
-    for (const paths of [many.slice(0, 100), many]) {
+    const threads = [
+      [2, 0],
+      [3, cores - 1],
+      [128, cores - 1],
+      [129, cores],
+    ] as const;
+    for (const [parts, expected] of threads) {
+      const paths = many.slice(0, parts);
       started = 0;
       const several = await compiled(paths, { threads: cores });
-      const expected = paths === many ? cores : cores - 1;
-      expect(started).toBe(cores === 1 ? 0 : expected);
+      expect([parts, started]).toEqual([parts, cores === 1 ? 0 : expected]);
       expectSame(several, await compiled(paths, { threads: 1 }));
-      expect(several.stats.replaced).toBe(paths.length - 3);
+      expect(several.stats.replaced).toBe(Math.max(0, parts - 3));
     }
     process.off('worker', count);
   });

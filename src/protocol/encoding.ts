@@ -1,6 +1,6 @@
 /** The encoding of a robots.txt: byte order marks, UTF-16, and bytes that are no text. */
 
-import { CR, DELETE, ESCAPE, SPACE, TAB } from '../base/ascii.js';
+import { CR, DELETE, ESCAPE, LF, SPACE, TAB } from '../base/ascii.js';
 import { isLineEnd } from './agent.js';
 import type { Grammar } from './lines.js';
 
@@ -36,9 +36,9 @@ export function utf16Order(body: Uint8Array): 'little' | 'big' | undefined {
 
 /** Offset after the last line end between `start` and `end`, or `start`. */
 export function endOfLastLine(bytes: Uint8Array, start: number, end: number): number {
-  let at = end;
-  while (at > start && !isLineEnd(bytes[at - 1])) at--;
-  return at;
+  const text = bytes.subarray(start, end);
+  const afterLf = text.lastIndexOf(LF) + 1;
+  return start + afterLf + text.subarray(afterLf).lastIndexOf(CR) + 1;
 }
 
 /**

@@ -55,7 +55,7 @@ const WORD_DATE = 4;
 
 /** The robots.txt that an authority has. */
 interface AuthorityFile {
-  /** The number of the body, as in TablePart. */
+  /** The number of the body among those of the contents: BODY_… or FIRST_BODY and more. */
   readonly body: number;
   /** Template and number of the source: see SourceTemplates. */
   readonly source: number;
@@ -202,13 +202,13 @@ export class AuthoritySet {
   set(authority: number, file: AuthorityFile): boolean {
     const { body, source, sourceNumber, bodyBytes, date } = file;
     this.revision++;
-    if (file.isGuess === true) this.#guesses ??= new Uint32List();
-    this.#guesses?.set(authority, file.isGuess === true ? 1 : 0);
     if (this.#histories !== undefined) {
       this.#histories.add(authority, file);
       // The authority itself has the newest file.
       if (authority < this.#filed && date < this.date(authority)) return false;
     }
+    if (file.isGuess === true) this.#guesses ??= new Uint32List();
+    this.#guesses?.set(authority, file.isGuess === true ? 1 : 0);
     const at = WORDS * authority;
     if (at >= this.#words.length) this.#grow();
     this.#words[at + WORD_BODY] = body;

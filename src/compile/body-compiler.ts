@@ -52,8 +52,8 @@ export interface CompileOptions {
   readonly history?: boolean | undefined;
 }
 
-/** A compiled body. */
-interface CompiledBody {
+/** What compiling a body gives. */
+interface BodyResult {
   /** Number of its robots record. */
   readonly record: number;
   /** Number of the list of its other records plus one; 0 if none is kept. */
@@ -108,7 +108,7 @@ export class BodyCompiler {
     this.#compiler = new RobotsCompiler(this.compiled, profile, this.#kept);
   }
 
-  compile(body: Uint8Array): CompiledBody {
+  compile(body: Uint8Array): BodyResult {
     const file = placeRules(body, this.#options, this.#parts);
     const { warnings } = file;
     const { profile } = this.#options;
@@ -124,7 +124,7 @@ export class BodyCompiler {
   }
 
   /** Takes over a compiled body (compiled-body.ts). No line of it can be warned about. */
-  takeOver(body: Uint8Array): CompiledBody {
+  takeOver(body: Uint8Array): BodyResult {
     const { records: keepsRecords, signals: keepsSignals = false } = this.#parts;
     const kept = { kept: this.#kept, keepsRecords, keepsSignals };
     return { ...addCompiledBody(body, this.compiled, kept), warnings: [] };

@@ -16,7 +16,7 @@ export interface Version {
   readonly date: number;
   /** When it was found for the last time: not before `date`, and before the next version. */
   readonly confirmed: number;
-  /** The number of the body, as in TablePart. */
+  /** The number of the body among those of the contents: BODY_… or FIRST_BODY and more. */
   readonly body: number;
   /** Template and number of the source: see SourceTemplates. */
   readonly source: number;

@@ -39,7 +39,7 @@ export interface TableBuilderStats {
 
 /** A file whose body has been merged already. */
 export interface AddedFile {
-  /** Number of the body, as in TablePart, and its length. */
+  /** The number of the body in TableContents, BODY_… or FIRST_BODY and more, and its length. */
   readonly body: number;
   readonly bodyBytes: number;
   readonly source: string;
@@ -57,9 +57,7 @@ export class TableContents {
   readonly compiled = new CompiledRobots(this.key);
   /** Digests of the successful bodies, in the order in which they were first added. */
   readonly digests = new ByteStore(this.key);
-  /**
-   * The robots record of each body, by the body's number in TablePart; a hole until it arrives.
-   */
+  /** The robots record of each body, by the body's number here; a hole until it arrives. */
   readonly robotsRecords: number[] = [];
   /** The list of each body's other records, plus one, or 0; a hole until the list arrives. */
   readonly recordLists: number[] = [0, 0, 0];

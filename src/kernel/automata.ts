@@ -1,4 +1,4 @@
-/** Compiles the rules of one robots.txt into automata with the kernel. */
+/** Compiles the rules of a group into an automaton, with the kernel. */
 
 import { Buffer } from 'node:buffer';
 import { ASTERISK } from '../base/ascii.js';

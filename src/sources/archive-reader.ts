@@ -24,9 +24,6 @@ import type { CacheOptions, WarningEvent } from './entry.js';
 import { close, DescriptorSource, openFile, type Skip } from './file.js';
 import { NO_FILE, skipEvent } from './item.js';
 
-/** Maximum length in bytes of a body that is read if there is no parsing limit. */
-const LONGEST_BODY = 64 * 1024 * 1024;
-
 /**
  * Number of captures of other URLs in one file whose places are noted. Further captures go into a
  * filter.
@@ -116,7 +113,7 @@ export async function readArchiveSource(
     {
       asOf,
       profile,
-      maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
+      maxBodyBytes,
       targets: new Set(part.targets),
       robots: part.targets === undefined,
       onLeftOut: (url, offset) => {

@@ -28,7 +28,7 @@ export function isArchiveName(name: string): boolean {
   return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending)) || isCaptureFile(name);
 }
 
-/** A WARC file of captures. */
+/** A WARC file, or a file with a capture on each line. */
 export interface ArchiveFile {
   readonly path: FilePath;
   /** The path for messages. */

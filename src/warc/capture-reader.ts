@@ -47,6 +47,9 @@ import type { RecordHandler, WarcRecord } from './records.js';
  */
 const ENCODED_PER_WANTED = 2;
 
+/** Maximum length in bytes of a body that is read, whatever the parsing limit. */
+const LONGEST_BODY = 64 * 1024 * 1024;
+
 /** Selects the wanted captures. */
 export interface CaptureSelection {
   /** Captures after this moment do not count; milliseconds since 1970. */
@@ -92,7 +95,7 @@ export class CaptureReader implements RecordHandler {
   constructor(selection: CaptureSelection, handler: CaptureHandler) {
     this.#selection = selection;
     this.#handler = handler;
-    this.#limit = Math.floor(selection.maxBodyBytes) + 1;
+    this.#limit = Math.min(Math.floor(selection.maxBodyBytes), LONGEST_BODY) + 1;
   }
 
   wanted(header: WarcHeader, offset: number, isAlone: boolean): number {
@@ -218,12 +221,17 @@ export class CaptureReader implements RecordHandler {
   /**
    * Passes on a body. A truncated body counts if it reaches the least parsing limit of RFC 9309
    * section 2.5, because crawlers truncate there on purpose. Otherwise the response is broken, and
-   * the authority is unreachable, as in a fetch.
+   * the authority is unreachable, as in a fetch. So is one of which the parser would read more than
+   * is kept: rules would be missing.
    */
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
     if (!isWhole && body.length < MIN_BYTES) {
       this.#broken(base, 'is truncated');
+      return;
+    }
+    if (body.length > LONGEST_BODY && maxBodyBytes > LONGEST_BODY) {
+      this.#broken(base, 'has a body of more than 64 MiB');
       return;
     }
     const kept = body.subarray(0, Math.min(body.length, this.#limit));

@@ -118,8 +118,6 @@ export interface CaptureFinding extends CapturePlace {
  * further capture of a URL.
  */
 export class CaptureSet {
-  /** Captures without a date. They do not count. */
-  undated = 0;
   /** URLs whose history has lost its oldest times, because it has too many. */
   shortened = 0;
   readonly #hasHistory: boolean;
@@ -180,10 +178,6 @@ export class CaptureSet {
       const { date, offset, kind, bodyBytes } = capture;
       if (kind === KIND_LEFT_OUT) {
         this.#leftOut.add(capture.url, file, offset);
-        return;
-      }
-      if (Number.isNaN(date)) {
-        this.undated++;
         return;
       }
       const url = this.#urls.add(capture.url);

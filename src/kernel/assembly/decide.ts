@@ -290,7 +290,7 @@ const REMEMBERED: i32 = 8;
 
 /**
  * Copies the result of an earlier agent with the same list of groups; returns false if there is no
- * such agent. The two vectors are RESULT_SHARED_BYTES.
+ * such agent. The two vectors are a Result as far as `groupsList`.
  */
 function isDecidedBefore(result: Result, index: i32, list: usize): bool {
   const earliest = max(index - REMEMBERED, 0);
@@ -317,8 +317,8 @@ export function consider(line: Line, result: Result, table: usize, list: usize):
   let group = table + list;
   for (let followed = true; followed; group += GROUP_BYTES) {
     const offset = load<u32>(group);
-    const lines = load<u32>(group, GROUP_LINE);
-    followed = (lines & 1) !== 0;
+    const lineAndFollowed = load<u32>(group, GROUP_LINE);
+    followed = (lineAndFollowed & 1) !== 0;
     // The first group is always affordable, so a single group is matched without asking.
     if (followed && isSpent()) return false;
     if (offset === 0) {
@@ -330,7 +330,7 @@ export function consider(line: Line, result: Result, table: usize, list: usize):
     if (rank === OVER_BUDGET) return false;
     const held = result.rank;
     if (rank === 0 || rank < held) continue;
-    const ruleLine = (lines >> 1) + found.line;
+    const ruleLine = (lineAndFollowed >> 1) + found.line;
     if (rank === held && ruleLine >= result.line) continue;
     result.automaton = automaton;
     result.rank = rank;

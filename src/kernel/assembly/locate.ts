@@ -77,8 +77,8 @@ function isTooLong(query: Query, line: Line): bool {
 }
 
 /**
- * Fills in the entry of the line that begins at LINE_START and ends at `end` at the latest. A copy
- * of the URL goes to `scratch`; returns the first address of scratch memory that is then free.
+ * Fills in the entry of the line that begins at `line.start` and ends at `end` at the latest. A
+ * copy of the URL goes to `scratch`; returns the first address of scratch memory that is then free.
  */
 export function locate(
   query: Query,

@@ -287,8 +287,8 @@ function isTooOld(query: Query, line: Line, authority: usize, version: usize): b
 }
 
 /**
- * What the query's only agent finds for each path of the line's host: REMEMBERED_…. Leaves the
- * agent's groups in the line.
+ * What the query's only agent finds for each path of the line's host: REMEMBERED_…. Overwrites the
+ * groups of the line.
  */
 function whatIsFound(line: Line, record: usize): u32 {
   if (<i32>load<u8>(record, HOST_FORM) >= HOST_SEVERAL) return REMEMBERED_NOTHING;

@@ -50,8 +50,8 @@ function rootOf(automaton: usize, widths: i32): usize {
 
 /**
  * Rank of the rule that decides about the path `text`–`end`; 0 if no rule matches. Among rules of
- * the same rank the first line decides. OVER_BUDGET if the budget is not enough. Fills in `found`,
- * MATCH_…, if a rule matches. Reads 64 bytes past `end`.
+ * the same rank the first line decides. OVER_BUDGET if the budget is not enough. Fills in `found`
+ * if a rule matches. Reads 64 bytes past `end`.
  */
 export function match(automaton: usize, text: usize, end: usize, found: Match): i32 {
   const widths: i32 = load<u8>(automaton);

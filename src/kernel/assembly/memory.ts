@@ -58,7 +58,10 @@ export class Line {
   /** Path and query in the form that patterns are compared with. */
   text: usize;
   textEnd: usize;
-  /** The bucket where the search for the host begins, then the host's slot; 0 if unknown. */
+  /**
+   * The bucket where the search for the host begins, then the host's slot, 0 if unknown; with
+   * counters of hosts at last the address of the host's counters.
+   */
   slot: usize;
   /** The host record. */
   record: usize;
@@ -66,7 +69,10 @@ export class Line {
   authority: usize;
   /** Offset of the robots record, 0 if unknown. */
   robots: usize;
-  /** What the only agent finds at the line's slot: REMEMBERED_…; 0 if it is not remembered. */
+  /**
+   * What is known of the line's result without the robots record: REMEMBERED_…; 0 for nothing. It
+   * is what the only agent found at this slot before, or that no version was in force.
+   */
   remembered: u32;
   /** The groups that the first agent obeys: Groups. Undefined if `remembered` is not 0. */
   groupsList: usize;

@@ -180,10 +180,10 @@ function defaultPort(scheme: i32): i32 {
 }
 
 /**
- * As `splitPlain`, for any URL between LINE_URL and LINE_URL_END; returns false if the text is not
- * a URL. A URL with bytes that the URL Standard drops is copied without them, to `scratch` or, if
- * the line owns the URL, in place; LINE_OWNED is then 1. With `anyHost` the authority is given, and
- * a URL without a scheme is a reference relative to its root.
+ * As `splitPlain`, for any text between `line.url` and `line.urlEnd`; returns false if the text is
+ * not a URL. A URL with bytes that the URL Standard drops is copied without them, to `scratch` or,
+ * if the line owns the URL, in place; `line.owned` is then 1. With `anyHost` the authority is
+ * given, and a URL without a scheme is a reference relative to its root.
  */
 export function splitAny(line: Line, hostSpace: usize, scratch: usize, anyHost: bool): bool {
   let at = line.url;

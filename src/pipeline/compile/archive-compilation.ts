@@ -1,4 +1,7 @@
-/** Chooses among the captures of WARC files the one that answers for each authority. */
+/**
+ * Reads archives as often as redirects need, and adds to a table what warc/capture-set.ts finds for
+ * each authority.
+ */
 
 import { statSync } from 'node:fs';
 import { printable } from '../../base/control-characters.js';
@@ -31,7 +34,6 @@ const MOST_NAMED = 20;
 /** Number of authorities that are added before other work may be done. */
 const AT_A_TIME = 4096;
 
-const UNDATED = 'Captures without a date; skipped.';
 const SHORTENED = 'robots.txt files change too often; their oldest versions are skipped.';
 
 /** What receives the entries of an archive. */
@@ -225,7 +227,6 @@ export class ArchiveCompilation {
     }
     const message = 'robots.txt files redirect to URLs that were not captured; skipped.';
     this.#warnOfRest('no-target', missing, `Further ${message}`);
-    this.#warnOfCount('damaged-record', this.#captures.undated, UNDATED);
     this.#warnOfCount('too-many-versions', this.#captures.shortened, SHORTENED);
   }
 

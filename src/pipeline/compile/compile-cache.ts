@@ -102,7 +102,7 @@ export interface CompiledCache {
  * is released when it is compiled. The table, the statistics and the warnings do not depend on the
  * number of threads.
  *
- * @param paths directories or files of records, as `cacheParts` takes them
+ * @param paths directories, files of records, archives and tables, as `cacheContents` takes them
  * @throws RobotsFilterError `input` if a cache cannot be read, `limit` if the table would not fit
  *   in 4 GiB, `usage` for a parsing limit out of range, `worker` if a thread fails
  */

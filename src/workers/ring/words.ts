@@ -59,7 +59,7 @@
  *     FREE     the producer  OPEN without lines, once this slot is filled next
  *     OPEN     the producer  OPEN with more lines; without lines also FILLED or ENDED
  *              a consumer    with lines: TAKEN. A compare-and-exchange decides between the two
- *     FILLED   a consumer    TAKEN. The batch is not a number of whole lines
+ *     FILLED   a consumer    TAKEN. The batch is one long line, or the beginning of an overlong one
  *     TAKEN    its worker    JUDGED; YIELDED: the output region is full or the line number is
  *                            needed, and the batch is not done; REFUSED
  *     YIELDED  the writer    TAKEN, once the output is written and the slot's turn has come

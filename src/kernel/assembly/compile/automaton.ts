@@ -220,13 +220,13 @@ function plan(block: CompileBlock): usize {
   edgeLow = claim(4 * (MAX_EDGES + 2));
   blockItems = claim(4 * rules);
   blocks = claim(maxBlockBytes());
-  const texts = claim(allTextBytes);
+  const textRoom = claim(allTextBytes);
   setWidths(lastLine - firstLine, greatestSize);
-  keepTextsAt(texts);
+  keepTextsAt(textRoom);
   const bytes = planNodes(block);
   if (bytes <= MAX_NARROW_BYTES) return bytes;
   widenOffsets();
-  keepTextsAt(texts);
+  keepTextsAt(textRoom);
   return planNodes(block);
 }
 

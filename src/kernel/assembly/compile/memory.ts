@@ -114,15 +114,15 @@ export class CompileBlock {
   }
 }
 
-/** Where the pattern of a rule stands in the text, and its line: `line << 1 | allow`. */
+/** Where the pattern of a rule stands in the text, and `line << 1 | allow`. */
 @unmanaged
 export class Place {
   start: u32;
   end: u32;
-  line: u32;
+  lineAndAllow: u32;
 }
 
-/** A numbered pattern of a rule, one cache line each; the host reads some fields: ITEM_…. */
+/** A pattern of a rule, in one cache line. The host reads some fields: ITEM_…. */
 @unmanaged
 export class Item {
   /** Big-endian: the first bytes of the prefix, and zeros after its end. */

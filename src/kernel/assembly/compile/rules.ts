@@ -64,7 +64,7 @@ export function loadRules(
     const place = elementOf(changetype<Place>(places), index);
     const from = text + place.start;
     const end = text + place.end;
-    const lineAndAllow = place.line;
+    const lineAndAllow = place.lineAndAllow;
     const allow = lineAndAllow & 1;
     if (readPattern(item, from, end, allow, google)) {
       addItem(item, loaded++, from, end, lineAndAllow >>> 1);

@@ -523,8 +523,8 @@ export function holdsControl(at: usize, end: usize): bool {
 
 /**
  * End of the object or array at `at`, which is checked whole; 0 if it is not valid, or the line
- * ends before. Keeps the mark after it as MARKS_CURSOR. `scratch` takes a bit for each bracket from
- * the 65th level on.
+ * ends before. Keeps the mark after it as `marks.cursor`. `scratch` takes a bit for each bracket
+ * from the 65th level on.
  */
 function checkedContainer(
   marks: Marks,

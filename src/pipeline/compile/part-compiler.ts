@@ -3,6 +3,7 @@
 import { type ErrorCode, RobotsFilterError } from '../../base/errors.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
 import type { HashKey } from '../../compile/byte-store.js';
+import type { VersionDetails } from '../../compile/compiled-robots.js';
 import { type CrowdedHost, MAX_HOST_AUTHORITIES } from '../../compile/host-records.js';
 import type { PartMerger } from '../../compile/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
@@ -32,27 +33,51 @@ export interface PartCompilerOptions {
   readonly until: number | undefined;
 }
 
-/** When an entry was found, in milliseconds since 1970; `undefined` if that is not known. */
-export function dateOf({ fetched, date }: CacheEntry): number | undefined {
-  return fetched === undefined ? date : fetched.respondedAt;
-}
-
-/** Whether an entry is later than `PartCompilerOptions.until`. */
-export function isLate(entry: CacheEntry, until: number | undefined): boolean {
-  return until !== undefined && (dateOf(entry) ?? 0) > until;
-}
-
 /**
- * The warning of entries that are later than `until`.
- *
- * @param path the first of them
+ * Tells which entries of caches count, and counts the others: findings of fetches that are stale,
+ * and entries that are later than `PartCompilerOptions.until`.
  */
-export function tooLate(path: string, count: number, isHistory: boolean): CacheWarning {
-  const others = count > 1 ? `, and ${count - 1} more after it,` : '';
-  const message = isHistory
-    ? `This robots.txt${others} has a date to come, and counts as the newest. If a clock or a date was wrong, remove it.`
-    : `This robots.txt${others} has a later date than --as-of; skipped.`;
-  return { code: 'bad-date', path, message };
+export class CountingEntries {
+  /** Number of stale findings of fetches, used or not. */
+  stale = 0;
+  #late = 0;
+  #lateSource = '';
+  readonly #options: Pick<PartCompilerOptions, 'leaveOutStale' | 'until'>;
+  readonly #isHistory: boolean;
+
+  constructor(
+    options: Pick<PartCompilerOptions, 'leaveOutStale' | 'until'>,
+    { history = false }: Pick<CompileOptions, 'history'>,
+  ) {
+    this.#options = options;
+    this.#isHistory = history;
+  }
+
+  /** What a table keeps of an entry beside its body; `undefined` if the entry does not count. */
+  detailsOf({ source, status, fetched, date, known }: CacheEntry): VersionDetails | undefined {
+    const { leaveOutStale, until } = this.#options;
+    if (fetched?.stale === true) {
+      this.stale++;
+      if (leaveOutStale) return undefined;
+    }
+    const found = fetched === undefined ? date : fetched.respondedAt;
+    if (until !== undefined && (found ?? 0) > until) {
+      if (this.#late++ === 0) this.#lateSource = source;
+      if (!this.#isHistory) return undefined;
+    }
+    const { access, respondedAt = date } = fetched ?? {};
+    return { source, status, access, date: respondedAt, ...known };
+  }
+
+  /** The warning of late entries, which names the first; `undefined` if there are none. */
+  get warning(): CacheWarning | undefined {
+    if (this.#late === 0) return undefined;
+    const others = this.#late > 1 ? `, and ${this.#late - 1} more after it,` : '';
+    const message = this.#isHistory
+      ? `This robots.txt${others} has a date to come, and counts as the newest. If a clock or a date was wrong, remove it.`
+      : `This robots.txt${others} has a later date than --as-of; skipped.`;
+    return { code: 'bad-date', path: this.#lateSource, message };
+  }
 }
 
 /** A compiled part of a cache. */
@@ -72,30 +97,22 @@ export interface CompiledPart {
 export class PartCompiler {
   readonly #reader: PartReader;
   readonly #builder: PartBuilder;
-  readonly #leaveOutStale: boolean;
-  readonly #until: number | undefined;
-  readonly #isHistory: boolean;
+  readonly #options: PartCompilerOptions;
   readonly #captures = new CaptureList();
 
   /** @param shared whether the parts are merged on another thread */
-  constructor(
-    { cache, compile, key, claims, leaveOutStale, until }: PartCompilerOptions,
-    shared: boolean,
-  ) {
+  constructor(options: PartCompilerOptions, shared: boolean) {
+    const { cache, compile, key, claims } = options;
+    this.#options = options;
     this.#reader = new PartReader(cache);
     const bodyClaims = claims && new BodyClaims(claims);
     this.#builder = new PartBuilder(compile, { key, claims: bodyClaims, shared });
-    this.#leaveOutStale = leaveOutStale;
-    this.#until = until;
-    this.#isHistory = compile.history ?? false;
   }
 
   async compile(part: CachePart): Promise<CompiledPart> {
     const builder = this.#builder;
     const events: (readonly [number, WarningEvent | Nested])[] = [];
-    let stale = 0;
-    let late = 0;
-    let lateSource = '';
+    const counting = new CountingEntries(this.#options, this.#options.compile);
     let failure: CompiledPart['failure'];
     try {
       await this.#reader.read(part, (event) => {
@@ -107,27 +124,17 @@ export class PartCompiler {
           events.push([builder.count, event]);
           return;
         }
-        const { authority, body, source, status, fetched, date, known } = event.entry;
-        if (fetched?.stale === true) {
-          stale++;
-          if (this.#leaveOutStale) return;
-        }
-        if (isLate(event.entry, this.#until)) {
-          if (late++ === 0) lateSource = source;
-          if (!this.#isHistory) return;
-        }
-        const { access, respondedAt = date } = fetched ?? {};
-        builder.add(authority, body, { source, status, access, date: respondedAt, ...known });
+        const { authority, body } = event.entry;
+        const details = counting.detailsOf(event.entry);
+        if (details !== undefined) builder.add(authority, body, details);
       });
     } catch (error) {
       // An error loses its class between threads.
       if (!(error instanceof RobotsFilterError)) throw error;
       failure = { code: error.code, message: error.message };
     }
-    if (late > 0) {
-      const warning = tooLate(lateSource, late, this.#isHistory);
-      events.push([builder.count, { kind: 'warning', warning }]);
-    }
+    const { stale, warning } = counting;
+    if (warning !== undefined) events.push([builder.count, { kind: 'warning', warning }]);
     return { table: builder.take(), events, stale, captures: this.#captures.take(), failure };
   }
 }

@@ -28,7 +28,7 @@ import { shardOf } from '../../table/places.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import { type CompileCacheOptions, columnsOf, contentsOf, partSettings } from './compile-cache.js';
 import { partOf, writeManifest } from './join-shards.js';
-import { isLate, type PartCompilerOptions, tooLate } from './part-compiler.js';
+import { CountingEntries, type PartCompilerOptions } from './part-compiler.js';
 import {
   type CompiledShard,
   compileShard,
@@ -244,16 +244,12 @@ async function divide(
  * index of their captures (warc/capture-set.ts), and by some 60 bytes for each distinct body.
  */
 class Partition {
-  stale = 0;
   files = 0;
   undated = 0;
   readonly #spill: SpillFile;
   readonly #shards: Shards;
   readonly #options: CompileCacheOptions;
-  readonly #leaveOutStale: boolean;
-  readonly #until: number | undefined;
-  #late = 0;
-  #lateSource = '';
+  readonly #counting: CountingEntries;
   readonly #reader: PartReader;
   readonly #bodies: CaptureBodies;
   /** The key of the hashes of archives. */
@@ -264,15 +260,19 @@ class Partition {
     spill: SpillFile,
     shards: Shards,
     options: CompileCacheOptions,
-    { cache, leaveOutStale, until }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale' | 'until'>,
+    settings: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale' | 'until'>,
   ) {
     this.#spill = spill;
     this.#shards = shards;
     this.#options = options;
-    this.#leaveOutStale = leaveOutStale;
-    this.#until = until;
-    this.#reader = new PartReader(cache);
+    this.#counting = new CountingEntries(settings, options);
+    this.#reader = new PartReader(settings.cache);
     this.#bodies = new CaptureBodies(spill, shards.count);
+  }
+
+  /** Number of stale findings of fetches, used or not. */
+  get stale(): number {
+    return this.#counting.stale;
   }
 
   /** Adds the robots.txt files of caches, in order. */
@@ -287,29 +287,20 @@ class Partition {
       else this.#addEntry(found.entry);
       await this.#spill.relieve();
     }
-    if (this.#late > 0) {
-      onWarning(tooLate(this.#lateSource, this.#late, this.#options.history === true));
-    }
+    const { warning } = this.#counting;
+    if (warning !== undefined) onWarning(warning);
   }
 
   #addEntry(entry: CacheEntry): void {
-    const { authority, body, source, status, fetched, date, known } = entry;
+    const { authority, body, source } = entry;
     const shard = this.#shardOf(authority.host);
     if (shard === undefined) return;
-    if (fetched?.stale === true) {
-      this.stale++;
-      if (this.#leaveOutStale) return;
-    }
+    const details = this.#counting.detailsOf(entry);
+    if (details === undefined) return;
     checkAuthority(authority, source);
-    if (isLate(entry, this.#until)) {
-      if (this.#late++ === 0) this.#lateSource = source;
-      if (this.#options.history !== true) return;
-    }
-    if (this.#lacksDate(fetched?.respondedAt ?? date)) return;
-    const { access, respondedAt = date } = fetched ?? {};
-    const details = { source, status, access, date: respondedAt, ...known };
+    if (this.#lacksDate(details.date)) return;
     this.#spill.add(shard, encodeEntry({ authority, details, body }));
-    if (known?.isAgain !== true) this.files++;
+    if (details.isAgain !== true) this.files++;
   }
 
   async #addArchive(archive: Archive): Promise<void> {

@@ -134,7 +134,8 @@ function saysFreshness({ rescc, resh }: CachePolicy.CachePolicyObject): boolean 
 }
 
 /**
- * Milliseconds before a later run contacts an unreachable host again; `Retry-After` may be longer.
+ * Milliseconds before a later run contacts an unreachable host again. No `Retry-After` that is
+ * believed is longer.
  */
 const UNREACHABLE_HOLD = 60 * 60 * 1000;
 
@@ -186,7 +187,7 @@ export function nextState(
   before: FetchState | undefined,
   { profile, now, maxAge, unreachableAfter }: StateOptions,
 ): FetchState {
-  const { accessResult, respondedAt, retryAfter, error } = result;
+  const { accessResult, respondedAt, error } = result;
   const kept = before?.lastSuccess;
   const unreachable = accessResult === 'unreachable';
   const isByProfile = result.isByProfile ?? false;
@@ -208,7 +209,7 @@ export function nextState(
     respondedAt,
     since: respondedAt,
     freshUntil: unreachable
-      ? since + Math.max(UNREACHABLE_HOLD, retryAfter ?? 0)
+      ? since + UNREACHABLE_HOLD
       : freshUntil(result.policy, respondedAt, now, maxAge),
     usableUntil: since + maxAge,
     headers: keptHeaders(result.headers),

@@ -53,7 +53,7 @@ export interface FetchDone {
 /** The reason why nothing was recorded for an authority. */
 export interface Unkept {
   /**
-   * `host-crowded`, `local-fault`: as in a result; there was no request. `retry-after`: another
+   * `host-crowded`, `local-fault`: as in a result; no answer was recorded. `retry-after`: another
    * authority of the host asked for no request in the time of this run. `store`: the authority's
    * files cannot be written.
    */

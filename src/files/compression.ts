@@ -90,7 +90,8 @@ export function magicsOf({ magic, otherMagics = [] }: Compression): readonly (re
  * Makes the stream that compresses a file by the ending of its name; `undefined` for other endings.
  */
 export async function compressorFor(path: string): Promise<Transform | undefined> {
-  return COMPRESSIONS.find(({ ending }) => path.endsWith(ending))?.compress();
+  const name = path.toLowerCase();
+  return COMPRESSIONS.find(({ ending }) => name.endsWith(ending))?.compress();
 }
 
 /**

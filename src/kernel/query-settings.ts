@@ -243,7 +243,8 @@ export const NOTATIONS = {
 
 type Notation = (typeof NOTATIONS)[keyof typeof NOTATIONS];
 
-type Delimiter = Exclude<Notation, 'text' | 'json'>;
+/** What stands between the fields of a row. A notation that is none needs a case of its own. */
+type Delimiter = ',' | '\t' | ' ';
 
 /**
  * A field that is added to a row. In CDX nothing can quote a space: it becomes `%20`, and `-`

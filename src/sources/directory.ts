@@ -437,7 +437,7 @@ async function readHostDirectory(
       ? { entry }
       : {
           entry: { ...entry, fetched: outcomeOf(state, true, reading) },
-          sha256: state.lastSuccess?.sha256,
+          stored: { success: state.lastSuccess, limit },
           truncatedAt: truncatedAt(state.lastSuccess, options.maxBodyBytes),
           ...(past === undefined ? {} : { past }),
         };

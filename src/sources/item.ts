@@ -47,12 +47,20 @@ export interface ReadContext {
 /** An entry without its body. */
 export interface PendingEntry {
   readonly entry: Omit<CacheEntry, 'body'>;
-  /** SHA-256 of the body that a fetch stored, in hexadecimal; `undefined` if none is known. */
-  readonly sha256?: string | undefined;
+  /** The body that a fetch stored; `undefined` if none is known. */
+  readonly stored?: StoredBody | undefined;
   /** Length of the body that a fetch stored and truncated, in bytes; `undefined` if it is whole. */
   readonly truncatedAt?: number | undefined;
   /** The state beside the body, for a table with histories. */
   readonly past?: Past;
+}
+
+/** The body that a fetch stored. */
+interface StoredBody {
+  /** `undefined` in a state that was written by hand. */
+  readonly success: FetchState['lastSuccess'];
+  /** Bytes of a body that are read. */
+  readonly limit: number;
 }
 
 /** What a history takes from a directory with the state of a fetch. */
@@ -159,7 +167,7 @@ export function itemOfBody(
   displayPath: string,
   pending: PendingEntry,
 ): EntryItem | SkippedItem {
-  const found = examineBody(body, pending.entry.authority, pending.sha256);
+  const found = examineBody(body, pending.entry.authority, () => isStored(body, pending.stored));
   if (found?.kind === 'skip') return { kind: 'skipped', displayPath, skip: found };
   // A shorter file has been edited by hand, and counts as it is.
   const { entry, truncatedAt, past } = pending;
@@ -174,19 +182,23 @@ export function itemOfBody(
   };
 }
 
+/** Whether a body is the one that a fetch stored. Of a longer one only the beginning was read. */
+function isStored(body: Uint8Array, stored: StoredBody | undefined): boolean {
+  if (stored?.success === undefined) return false;
+  const { bytes, sha256 } = stored.success;
+  return body.length >= stored.limit
+    ? bytes >= stored.limit
+    : createHash('sha256').update(body).digest('hex') === sha256;
+}
+
 /**
- * Whether a body is the one that a fetch stored. Of a longer one only the beginning was read. A
- * state that was written by hand has no digest.
+ * Whether a body is the one that a fetch stored. A state that was written by hand has no digest.
  *
  * @param since when it was written
  */
 function copyOf(body: Uint8Array, since: number, { state: { lastSuccess }, limit }: Past): Copy {
-  const isStored =
-    lastSuccess === undefined ||
-    (body.length >= limit
-      ? lastSuccess.bytes >= limit
-      : createHash('sha256').update(body).digest('hex') === lastSuccess.sha256);
-  return isStored ? { kind: 'intact' } : { kind: 'edited', since };
+  const isIntact = lastSuccess === undefined || isStored(body, { success: lastSuccess, limit });
+  return isIntact ? { kind: 'intact' } : { kind: 'edited', since };
 }
 
 /** Number of names that are requested from the system in one call. */

@@ -3,7 +3,6 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { brotliDecompressSync, constants, inflateRawSync, inflateSync } from 'node:zlib';
 import {
   BACKSLASH,
@@ -476,18 +475,18 @@ const WIDE_KEYS = [1, 3].map((zeros) => [...KEY].join('\0'.repeat(zeros)));
  * would allow what its rules deny.
  *
  * @param authority the authority of the robots.txt, for the message
- * @param sha256 digest of the body that a fetch stored. If such a body is still compressed after
- *   its declared content codings were undone, its bytes count as they are (RFC 9309 section 2.2)
+ * @param isStored whether it is the body that a fetch stored. If such a body is still compressed
+ *   after its declared content codings were undone, its bytes count as they are (RFC 9309 section
+ *   2.2)
  */
 export function examineBody(
   body: Uint8Array,
   authority: Authority,
-  sha256?: string,
+  isStored = (): boolean => false,
 ): Skip | Notice | undefined {
   const format = unsupportedBody(body);
   if (format === undefined && !isBinary(body)) return undefined;
-  if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') === sha256)
-    return undefined;
+  if (isStored()) return undefined;
   const host = formatAuthority(authority);
   const found: HiddenFormat | undefined = format ?? hiddenFormat(body);
   if (found === undefined) {

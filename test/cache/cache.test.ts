@@ -650,6 +650,10 @@ describe('a compressed body', () => {
     const nuls = Buffer.alloc(100);
     fetched('g.example', nuls);
     put('g.example/robots.txt', nuls);
+    // Only the beginning of a longer one is read.
+    const long = Buffer.concat([gzip, Buffer.alloc(600_000, '#')]);
+    fetched('h.example', long);
+    put('h.example/robots.txt', long);
     put('e.example/robots.txt', gzip);
     put('e.example/robots.json', '{"status":200}');
     put('f.example/robots.txt', gzip);
@@ -665,6 +669,7 @@ describe('a compressed body', () => {
       'a.ndjson:1',
       'c.example/robots.txt',
       'g.example/robots.txt',
+      'h.example/robots.txt',
     ]);
   });
 

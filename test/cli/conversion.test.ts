@@ -336,8 +336,11 @@ describe('the format of the output', () => {
     }
     await place.shell(`${RF} --format text -o out.csv a.txt`);
     expect(place.read('out.csv')).toBe(`deny\t${TEXT.replace('\n', '\nallow\t')}`);
-    const { text } = await place.shell(`${RF} -o out.csv.gz a.txt && zcat out.csv.gz`);
-    expect(text).toBe(CSV);
+    for (const name of ['out.csv.gz', 'OUT.CSV.GZ']) {
+      const { text } = await place.shell(`${RF} -o ${name} a.txt && zcat < ${name}`);
+      expect(text).toBe(CSV);
+    }
+    expect(await place.shell(`${RF} -o out.parquet.GZ a.txt`)).toMatchObject({ code: 2 });
   });
 
   test('of the input leaves records as they are', async ({ place }) => {

@@ -430,6 +430,13 @@ describe('a quote that is not closed', () => {
     const refused = await place.shell(`${RF} --strict list.csv`);
     expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });
     expect(refused.stderr).toContain('list.csv: a quote in the header is not closed');
+    // The name of the column stands behind the quote, or nowhere.
+    place.write('other.csv', 'id,"link\n1,https://example.com/\n');
+    for (const options of ['', '--url-field link']) {
+      const { code, stderr } = await place.shell(`${RF} ${options} other.csv`);
+      expect(code).toBe(2);
+      expect(stderr).toContain('other.csv: a quote in the header is not closed');
+    }
     const judged = await place.shell(`${RF} --no-header --url-field 1 list.csv`);
     expect(judged.text).toBe('"url,""title\nhttps://example.com/private/x,1\n",,invalid\n');
   });

@@ -175,14 +175,14 @@ describe('the schedule of a fetch', () => {
     );
     await run(short, hosts(1), { sleep });
     expect(waits).toEqual([9000]);
-    const long = new FakeFetcher(() => ({ ...FAILED, retryAfter: 90 * 60_000 }));
+    const long = new FakeFetcher(() => ({ ...FAILED, retryAfter: 10 * 60_000 }));
     const [done] = await run(
       long,
       hosts(1, () => 'long.test'),
       { sleep },
     );
     expect(long.asked).toHaveLength(1);
-    expect(done?.state?.freshUntil).toBe(now + 90 * 60_000);
+    expect(done?.state?.freshUntil).toBe(now + 60 * 60_000);
   });
 
   it('waits for a Retry-After of up to a minute before the next port of the host', async () => {

@@ -537,7 +537,7 @@ function reportLine(done: FetchDone): string {
   if (state === undefined || unkept !== undefined) {
     return `${printableJson({
       authority: formatAuthority(authority),
-      asked: result !== undefined && unkept?.kind === 'store',
+      asked: attempts > 0,
       attempts,
       error: unkept && { code: unkept.kind, systemCode: unkept.code, message: unkept.message },
     })}\n`;

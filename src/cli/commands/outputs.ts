@@ -122,6 +122,11 @@ function formatOfName(path: string | undefined): OutputFormat | undefined {
   return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
 }
 
+/** Whether an output is compressed, by the ending of its name, in lower case or capitals. */
+function isCompressed(name: string): boolean {
+  return withoutCompression(name) !== name;
+}
+
 /** A name without the ending of its compression. */
 function withoutCompression(name: string): string {
   const ending = COMPRESSIONS.find((each) => name.toLowerCase().endsWith(each)) ?? '';
@@ -186,7 +191,7 @@ export function checkOutputFormat(options: FilterOptions): void {
   if (outputFormat(options) === 'warc') {
     refuseVerdictsInWarc(options, format === 'warc' ? '--format warc' : `-o ${output}`);
   }
-  if (outputFormat(options) === 'parquet' && COMPRESSIONS.some((end) => output?.endsWith(end))) {
+  if (outputFormat(options) === 'parquet' && isCompressed(output ?? '')) {
     throw usageError(
       `-o ${output}: the pages of Parquet are compressed already. Leave the last ending of the name out`,
     );
@@ -409,7 +414,7 @@ export async function writeReport(path: string, figures: ReportFigures): Promise
 export async function outputCompressor(
   path: string,
 ): Promise<((file: ReplacementFile) => CompressedFile) | undefined> {
-  if (!path.endsWith('.gz') && !path.endsWith('.zst')) return undefined;
+  if (!isCompressed(path)) return undefined;
   const { CompressedFile } = await import('../../pipeline/output/compressed-file.js');
   const compressor = await compressorFor(path);
   return compressor && ((file) => new CompressedFile(compressor, file));

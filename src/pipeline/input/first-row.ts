@@ -116,6 +116,8 @@ export async function readFirstRow(
       throw preamble(options, 'its first line is a comment or title', header, delimiter);
     }
   }
+  // Behind an open quote stand other rows, not names.
+  if (hasHeader && isOpen) throw refusal(options, UNCLOSED_HEADER);
   const column = columnOf(fields, hasHeader, options);
   const timeColumn =
     asked === undefined ? undefined : columnNamed(fields, hasHeader, asked, TIME, options);
@@ -125,7 +127,6 @@ export async function readFirstRow(
       : columnNamed(fields, hasHeader, askedAgent, AGENT, options);
   const found = { column, timeColumn, agentColumn, rowFields: fields.length };
   if (!hasHeader) return { header: undefined, headerLines: 0, ...found };
-  if (isOpen) throw refusal(options, UNCLOSED_HEADER);
   if (holdsReturn(row, delimiter)) {
     throw refusal(
       options,

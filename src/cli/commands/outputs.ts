@@ -25,17 +25,18 @@ import type { ReportFigures } from '../report/report-page.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../text.js';
 import { isHidden, type NamedInput } from './inputs.js';
 
-/** What a name of an output says about its format, by its ending. Other names say nothing. */
-const ENDINGS: readonly (readonly [string, OutputFormat])[] = [
-  [PARQUET_ENDING, 'parquet'],
-  ['.csv', 'csv'],
-  ['.tsv', 'tsv'],
-  ['.ndjson', 'ndjson'],
-  ['.jsonl', 'ndjson'],
-  ['.warc', 'warc'],
-  ['.warc.wet', 'warc'],
-  ['.warc.wat', 'warc'],
-];
+/** The endings of names that say that an output has this format, the usual one first. */
+const ENDINGS_OF: Readonly<Record<OutputFormat, readonly string[]>> = {
+  text: [],
+  ndjson: ['.ndjson', '.jsonl'],
+  csv: ['.csv'],
+  tsv: ['.tsv'],
+  parquet: [PARQUET_ENDING],
+  warc: ['.warc', '.warc.wet', '.warc.wat'],
+};
+const ENDINGS = (Object.keys(ENDINGS_OF) as OutputFormat[]).flatMap((format) =>
+  ENDINGS_OF[format].map((ending) => [ending, format] as const),
+);
 const COMPRESSIONS = ['.gz', '.zst'];
 
 type OutputOptions = Pick<FilterOptions, 'format' | 'output' | 'allowed' | 'denied'>;

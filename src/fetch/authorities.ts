@@ -1,24 +1,11 @@
 /** Finds the authorities that `fetch` visits: those of the URLs in its input, each once. */
 
-import {
-  COLON,
-  COMMA,
-  CR,
-  DOT,
-  HYPHEN,
-  LOWER_A,
-  LOWER_Z,
-  SLASH,
-  SPACE,
-  TAB,
-} from '../base/ascii.js';
+import { COLON, CR, DOT, HYPHEN, LOWER_A, LOWER_Z, SLASH, SPACE, TAB } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
-import { NOTATIONS } from '../kernel/query-settings.js';
+import { ROW_MARK_BYTES } from '../kernel/layout.js';
 import { RecordLocator } from '../kernel/session.js';
-import { fieldsOfLine } from '../pipeline/input/cdx.js';
-import { fieldsOf, rowOfLine } from '../pipeline/input/first-row.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { DescriptorSource } from '../pipeline/input/raw-input.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
@@ -55,7 +42,7 @@ export class Authorities implements Iterable<FetchAuthority> {
   readonly #known = new Set<string>();
   /** Beginnings of URLs, as spelt in the input. */
   readonly #spellings = new Set<string>();
-  /** What finds the URLs of JSON records, by the format of the input and the path of the URL. */
+  /** What finds the URLs of records, by the format of the input and the place of the URL. */
   readonly #locators = new Map<string, RecordLocator>();
   readonly #decoder = new TextDecoder();
   #records = 0;
@@ -95,7 +82,9 @@ export class Authorities implements Iterable<FetchAuthority> {
    *   authorities
    */
   async addInput(input: OpenInput, signal?: AbortSignal): Promise<void> {
-    const lines = readLines(chunksOf(input, signal), this.#options.maxLineBytes);
+    // A row may stand behind marks, which the kernel does not count.
+    const marks = input.kind === 'stream' && input.column !== undefined ? ROW_MARK_BYTES : 0;
+    const lines = readLines(chunksOf(input, signal), this.#options.maxLineBytes + marks);
     const locator = this.#locatorFor(input);
     let count = 0;
     for await (const { bytes: line } of lines) {
@@ -110,36 +99,25 @@ export class Authorities implements Iterable<FetchAuthority> {
     }
   }
 
-  /** What finds the URLs of an input of JSON records; made once, because its memory is large. */
+  /** What finds the URLs of an input's records; made once, because its memory is large. */
   #locatorFor(input: OpenInput): RecordLocator | undefined {
     const { format } = input;
-    if (NOTATIONS[format] !== 'json') return undefined;
-    const { urlField = this.#options.urlField } = input.kind === 'stream' ? input : {};
-    const key = JSON.stringify([format, urlField]);
+    if (format === 'text') return undefined;
+    const {
+      urlField = this.#options.urlField,
+      column,
+      rowFields,
+    } = input.kind === 'stream' ? input : {};
+    const key = JSON.stringify([format, urlField, column, rowFields]);
     const known = this.#locators.get(key);
     if (known !== undefined) return known;
-    const locator = new RecordLocator({ ...this.#options, format, urlField });
+    const place = column === undefined ? {} : { column, rowFields: rowFields ?? 0 };
+    const locator = new RecordLocator({ ...this.#options, ...place, format, urlField });
     this.#locators.set(key, locator);
     return locator;
   }
 
-  #addLine(line: Buffer, input: OpenInput, locator: RecordLocator | undefined): void {
-    const { format } = input;
-    if (input.kind === 'stream' && input.column !== undefined) {
-      if (isBlankLine(line)) return;
-      const { column, rowFields } = input;
-      if (format === 'cdx') {
-        const fields = fieldsOfLine(line);
-        const isRecord = fields.length === rowFields && !fields.some((each) => each.includes('\r'));
-        this.#addField(isRecord ? fields[column] : undefined);
-        return;
-      }
-      const row = rowOfLine(line);
-      const fields = row === undefined ? [] : fieldsOf(row, format === 'tsv' ? TAB : COMMA);
-      const isTooWide = fields.length > (rowFields ?? fields.length);
-      this.#addField(isTooWide ? undefined : fields[column]);
-      return;
-    }
+  #addLine(line: Buffer, { format }: OpenInput, locator: RecordLocator | undefined): void {
     if (format === 'text') {
       if (isSeveralUrls(line)) {
         this.#records++;
@@ -166,12 +144,6 @@ export class Authorities implements Iterable<FetchAuthority> {
     // The next record overwrites the URL.
     const bytes = Buffer.from(url);
     this.#add(spellingOf(bytes), this.#decoder.decode(bytes));
-  }
-
-  #addField(url: string | undefined): void {
-    this.#records++;
-    if (url === undefined || url === '') this.#invalid++;
-    else this.#add(spellingOf(Buffer.from(url)), url);
   }
 
   /** @param spelling as `spellingOf` returns it */

@@ -514,7 +514,7 @@ export class Session {
   // ---- A record
 
   /** The query that finds the URLs of records. */
-  askRecords(settings: Pick<QuerySettings, 'format' | 'urlField' | 'maxLineBytes'>): Asked {
+  askRecords(settings: RecordPlace): Asked {
     // Only the key of host hashes and the number of slots are read of a table: both are zero.
     const table = this.#arena.take(HEADER_BYTES).address;
     const target: JudgeTarget = {
@@ -757,6 +757,12 @@ function endOfBatch(urls: readonly string[], start: number): number {
 /** The outcome of a line whose URL is fine (kernel/assembly/memory.ts). */
 const PENDING = -1;
 
+/** Where the URL of a record stands. */
+type RecordPlace = Pick<
+  QuerySettings,
+  'format' | 'urlField' | 'maxLineBytes' | 'column' | 'rowFields'
+>;
+
 /**
  * Finds the URL of single records as a run does, with the same code: whatever a run takes for a
  * record with a URL is one here, and nothing else is.
@@ -765,7 +771,7 @@ export class RecordLocator {
   readonly #session = new Session(new Arena(createMemory(PAGE_BYTES)));
   readonly #asked: Asked;
 
-  constructor(settings: Pick<QuerySettings, 'format' | 'urlField' | 'maxLineBytes'>) {
+  constructor(settings: RecordPlace) {
     this.#asked = this.#session.askRecords(settings);
   }
 

@@ -290,14 +290,28 @@ describe('the first row', () => {
   });
 });
 
-test('a list to fetch has no URL in a row with more fields than the first row', async ({
-  place,
-}) => {
-  place.write('list.csv', 'url,x\nhttps://a.example/,1,2\nhttps://b.example/\n');
+test('a list to fetch has the URLs that the filter finds', async ({ place }) => {
+  const rows = [
+    ['https://a.example/,1,2', 'invalid'],
+    ['https://b.example/', 'allow'],
+    ['"https://c.example/"x', 'invalid'],
+    ['https://d.example/\rhttps://e.example/,x', 'invalid'],
+    ['"https://f.exa\nmple/",1', 'allow'],
+    [`https://g.example/${'g'.repeat(982)}`, 'allow'],
+    [`https://h.example/${'h'.repeat(983)}`, 'invalid'],
+    [`"https://i.example/\n${'i'.repeat(979)}"`, 'allow'],
+    [`"https://j.example/\n${'j'.repeat(980)}"`, 'invalid'],
+    ['not-a-url,x', 'invalid'],
+  ] as const;
+  place.write('list.csv', `url,x\n${rows.map(([row]) => row).join('\n')}\n`);
+  const format = '--format verdicts --unknown allow --max-line-bytes 1000';
+  const { text } = await place.shell(`${RF} -q --input csv ${format} list.csv`);
+  expect(text.trimEnd().split('\n')).toEqual(rows.map(([, verdict]) => verdict));
   const input = await openInput(join(place.path, 'list.csv'), { format: 'csv' });
-  const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 2 ** 24 });
+  const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 1000 });
   await authorities.addInput(input, new AbortController().signal);
   await input.close();
-  const { records, invalid, size } = authorities;
-  expect({ records, invalid, size }).toEqual({ records: 2, invalid: 1, size: 1 });
+  const { records, invalid } = authorities;
+  expect({ records, invalid }).toEqual({ records: rows.length, invalid: 6 });
+  expect([...authorities].map(({ host }) => host[0]).join('')).toBe('bfgi');
 });

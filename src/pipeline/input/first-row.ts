@@ -5,7 +5,6 @@
 import { COMMA, CR, LF, QUOTE } from '../../base/ascii.js';
 import { isDigits } from '../../base/characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
-import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../kernel/layout.js';
 import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
 import type { Chunks, LinesOptions } from './raw-input.js';
 
@@ -406,16 +405,4 @@ export function fieldsOf(row: Buffer, delimiter: number): string[] {
     at = Math.max(next, from - 1) + 1;
   }
   return fields;
-}
-
-/**
- * The row of a line that `RowLines` has made, with its newlines; `undefined` if the row was
- * refused.
- */
-export function rowOfLine(line: Buffer): Buffer | undefined {
-  if (line.length < ROW_MARK_BYTES) return line;
-  if (line[0] === ROW_REFUSED) return undefined;
-  if (line[0] !== ROW_MARKED) return line;
-  const standIn = line[1];
-  return line.subarray(ROW_MARK_BYTES).map((byte) => (byte === standIn ? LF : byte)) as Buffer;
 }

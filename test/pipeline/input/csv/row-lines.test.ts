@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { COMMA } from '../../../../src/base/ascii.js';
-import { fieldsOf, rowOfLine } from '../../../../src/pipeline/input/first-row.js';
+import { COMMA, LF } from '../../../../src/base/ascii.js';
+import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../../../src/kernel/layout.js';
+import { fieldsOf } from '../../../../src/pipeline/input/first-row.js';
 import { PIECE_BYTES, RowLines } from '../../../../src/pipeline/input/row-lines.js';
 
 /** The lines that an input in chunks of `size` bytes yields. */
@@ -13,6 +14,15 @@ async function linesOf(input: Buffer, size: number, maxRecordBytes = 1000): Prom
   stream.end();
   await once(stream, 'end');
   return Buffer.concat(parts);
+}
+
+/** The row of a line that `RowLines` has made, with its newlines; `undefined` for a refused one. */
+function rowOfLine(line: Buffer): Buffer | undefined {
+  if (line.length < ROW_MARK_BYTES) return line;
+  if (line[0] === ROW_REFUSED) return undefined;
+  if (line[0] !== ROW_MARKED) return line;
+  const standIn = line[1];
+  return line.subarray(ROW_MARK_BYTES).map((byte) => (byte === standIn ? LF : byte)) as Buffer;
 }
 
 /** The rows of lines, as they stood in the input; `undefined` for refused ones. */

@@ -243,6 +243,14 @@ https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
   const records = await place.runAlone(words, '{"url":"https://part.example/"}\n');
   expect(records.code).toBe(2);
   expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
+  for (const [line, message] of [
+    ['https://part.example/a.pdf\tx', 'line 2 has a tab in it, so more than one URL'],
+    ['https://part.example/\rhttps://come.example/', 'line 2 has a carriage return in it'],
+  ] as const) {
+    const { code, stderr } = await place.runAlone(words, `https://part.example/\r\n${line}\n`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`standard input: ${message}`);
+  }
 });
 
 test('diff --urls leaves the groups of * out for an agent that disregards them', async ({

@@ -303,6 +303,16 @@ export async function* urlsOf(path: string): AsyncGenerator<string> {
         `${inputName(path)}: holds records, and not one URL on each line. Type: jq -r .url FILE`,
       );
     }
+    if (text.includes('\t') || text.includes('\r')) {
+      // The URL Standard drops both, and would join two columns or lines to one URL.
+      const [what, remedy] = text.includes('\t')
+        ? ['a tab', 'If the URL is the first column, type: cut -f1 FILE']
+        : ['a carriage return', "Type: tr '\\r' '\\n' < FILE"];
+      throw wrong(
+        inputName(path),
+        `line ${number} has ${what} in it, so more than one URL. ${remedy}`,
+      );
+    }
     yield text;
   }
 }

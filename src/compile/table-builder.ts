@@ -123,6 +123,11 @@ export class TableBuilder {
     checkFunction('allocate of TableBuilder.build', allocate);
     this.#merge();
     const layout = this.#contents.layOut();
+    const { undated } = this.#contents;
+    if (undated > 0) {
+      const message = `${undated} of the robots.txt files have no date, so the table with histories leaves them out. Pass { date } to TableBuilder.add`;
+      process.emitWarning(message, { type: 'RobotsFilterWarning', code: 'ROBOTS_FILTER_DATE' });
+    }
     if (this.#contents.files > 0) {
       const kept = [...(this.#contents.kept ?? [])].map((token) => ({
         name: token,

@@ -528,6 +528,24 @@ describe('what the builder reports', () => {
     expect(contents.layOut().table().length).toBeGreaterThan(0);
   });
 
+  it('warns of files without a date, which a history leaves out', async () => {
+    const builder = new TableBuilder({ history: true });
+    const warned = new Promise<Error & { code?: string }>((resolve) => {
+      const listen = (warning: Error & { code?: string }): void => {
+        if (warning.code !== 'ROBOTS_FILTER_DATE') return;
+        process.off('warning', listen);
+        resolve(warning);
+      };
+      process.on('warning', listen);
+    });
+    builder.add('a.example', 'User-agent: *\nDisallow: /');
+    builder.add('b.example', 'User-agent: *\nDisallow: /', { date: Date.UTC(2026, 0, 1) });
+    builder.build();
+    const { name, message } = await warned;
+    expect(name).toBe('RobotsFilterWarning');
+    expect(message).toContain('1 of the robots.txt files have no date');
+  });
+
   it('histories, though another part has the same body without a date', () => {
     const contents = new TableContents({ history: true });
     const claims = new BodyClaims();

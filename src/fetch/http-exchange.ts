@@ -1,4 +1,4 @@
-/** One HTTP request and its response, read as strictly as captures are. */
+/** One HTTP request and its response, which is read as captures are. */
 
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
@@ -209,7 +209,7 @@ const MOST_WAITING = 65_536;
  * The stream that undici gets as its connection, for one exchange. undici cannot have the socket
  * itself, for four reasons:
  *
- * - undici refuses many an answer that other clients read: see `StrictResponse`.
+ * - undici refuses many an answer that other clients read: see `TidiedResponse`.
  * - If the end of the connection marks the end of the body, undici takes ECONNRESET for that end.
  *   Errors of this stream never have that code.
  * - If such a body ends while undici's parser is paused, undici throws an error that nobody can
@@ -223,7 +223,7 @@ export class ExchangeStream extends Duplex {
   readonly #socket: Socket;
   readonly #mostBytes: number;
   /** The answer as undici reads it. */
-  readonly response: StrictResponse;
+  readonly response: TidiedResponse;
   #received = 0;
   /** Whether everything that the socket received has been pushed. */
   #isOver = false;
@@ -238,7 +238,7 @@ export class ExchangeStream extends Duplex {
    */
   constructor(socket: Socket, mostBytes: number, fields: readonly string[]) {
     super();
-    this.response = new StrictResponse(fields);
+    this.response = new TidiedResponse(fields);
     this.#socket = socket;
     this.#mostBytes = mostBytes;
     // undici listens for errors; later ones must not end the process.
@@ -356,7 +356,7 @@ const WITHOUT_LENGTH: readonly number[] = [204, 304];
  *
  * Only the body of a successful response is passed on.
  */
-export class StrictResponse {
+export class TidiedResponse {
   readonly #incoming: IncomingHead;
   #head: ResponseHead | undefined;
   #framing: Framing = 0;

@@ -5,6 +5,7 @@
 import { validateHeaderValue } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import { addressKey } from '../base/addresses.js';
+import { isDigits } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 import { isRedirect, redirectUrl } from '../http/url.js';
 import { formatAuthority, withoutFinalDot } from '../protocol/authority.js';
@@ -345,12 +346,8 @@ function failureCode({ code, response }: FetchFailure): FetchErrorCode {
 }
 
 function locate(location: string, from: URL): URL | FetchFailure {
-  try {
-    return redirectTarget(location, from);
-  } catch (error) {
-    if (error instanceof FetchFailure) return error;
-    throw error;
-  }
+  const target = redirectUrl(location, from);
+  return typeof target === 'string' ? new FetchFailure('redirect-refused', target) : target;
 }
 
 /**
@@ -435,18 +432,6 @@ function isHeaderValue(text: string): boolean {
 }
 
 /**
- * Resolves the target of a redirect: see `redirectUrl`.
- *
- * @throws FetchFailure `redirect-refused` for a target that is not a URL, and for schemes other
- *   than http, https and ftp
- */
-export function redirectTarget(location: string, from: URL): URL {
-  const target = redirectUrl(location, from);
-  if (typeof target === 'string') throw new FetchFailure('redirect-refused', target);
-  return target;
-}
-
-/**
  * Reads a `Retry-After` header, which holds seconds or a date (RFC 9110 section 10.2.3).
  *
  * @param now milliseconds since 1970
@@ -460,15 +445,8 @@ export function parseRetryAfter(
   if (value === undefined) return undefined;
   const text = value.trim();
   if (text.length === 0) return undefined;
-  const wait = isDecimal(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  const wait = isDigits(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), cap);
-}
-
-function isDecimal(text: string): boolean {
-  for (const character of text) {
-    if (character < '0' || character > '9') return false;
-  }
-  return true;
 }
 
 // ---- The options of a fetch, with their defaults, and what the status of a response means

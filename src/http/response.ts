@@ -2,6 +2,7 @@
 
 import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB } from '../base/ascii.js';
 import { isDigits, isWhiteSpace } from '../base/characters.js';
+import { PARTIAL_CONTENT } from '../protocol/verdict.js';
 import { contentEncodings } from './body.js';
 
 /**
@@ -17,8 +18,6 @@ const MOST_INTERIM = 100;
 const SWITCHING_PROTOCOLS = 101;
 /** The successful status without a body (RFC 9110 section 15.3.5). */
 const NO_CONTENT = 204;
-/** The status of a part of the body (RFC 9110 section 15.3.7). */
-const PARTIAL_CONTENT = 206;
 
 /** The fields that decide what a response means. */
 export const DECIDING_FIELDS: readonly string[] = [

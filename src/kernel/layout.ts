@@ -345,7 +345,10 @@ export const TIME_BYTES = WORD;
  * The row follows.
  */
 export const ROW_MARKED = 1;
-/** As ROW_MARKED, for a row that the reader of rows has refused. */
+/**
+ * As ROW_MARKED, for a row that is no record: a quote is open at the end of the input, or the row
+ * holds every byte, so that none can stand for newlines (pipeline/input/row-lines.ts).
+ */
 export const ROW_REFUSED = 2;
 export const ROW_MARK_BYTES = 2;
 

@@ -7,6 +7,9 @@ import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE } from '../base/a
 import { isDigit, isLetter } from '../base/characters.js';
 import { RobotsFilterError } from '../base/errors.js';
 
+/** The path of a robots.txt (section 2.3). */
+export const ROBOTS_PATH = '/robots.txt';
+
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';
 

@@ -21,7 +21,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `unreachable`: robots.txt could not be reached, as with 503: denied (section 2.3.1.4).
  * - `unknown-host`: there is no robots.txt for the scheme, host and port.
  * - `invalid-url`: not an http, https or ftp URL.
- * - `no-url`: a JSON object without a string at the URL field.
+ * - `no-url`: no URL at the field or in the column; or a row with too many fields or an open quote.
  * - `no-object`: a line of NDJSON that is not an object.
  * - `line-too-long`: a line, or a JSON record, longer than the limit.
  * - `no-json`: a line of NDJSON that is not JSON.
@@ -110,7 +110,7 @@ export function isAccessResult(value: unknown): value is AccessResult {
 }
 
 /** The status of a part of the body (RFC 9110 section 15.3.7). */
-const PARTIAL_CONTENT = 206;
+export const PARTIAL_CONTENT = 206;
 
 /** The status that asks a client to slow down (RFC 6585 section 4). */
 export const TOO_MANY_REQUESTS = 429;

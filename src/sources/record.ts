@@ -28,6 +28,7 @@ import {
   agree,
   formatAuthority,
   parseAuthority,
+  ROBOTS_PATH,
 } from '../protocol/authority.js';
 import { isBinary } from '../protocol/encoding.js';
 import { hasRules } from '../protocol/verdict.js';
@@ -173,9 +174,6 @@ function wholeNumberIn(text: string): number {
     [...zeros].every((character) => character === '0');
   return isWhole ? Number(digits) : Number.NaN;
 }
-
-/** The path of a robots.txt (RFC 9309 section 2.3). */
-const ROBOTS_PATH = '/robots.txt';
 
 /** The number of bytes outside strings, including the quotation marks. Linear. */
 function bytesOutsideStrings(json: Buffer): number {

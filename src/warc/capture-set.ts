@@ -5,6 +5,7 @@
 
 import { ByteStore, type HashKey, Uint32List } from '../compile/byte-store.js';
 import { FOLLOWED_REDIRECTS } from '../http/url.js';
+import { ROBOTS_PATH } from '../protocol/authority.js';
 import {
   type CapturePlace,
   Captures,
@@ -26,8 +27,6 @@ import {
   type PackedCaptures,
   type UnpackedCapture,
 } from './captures.js';
-
-const ROBOTS_PATH = '/robots.txt';
 
 /** Redirects that are followed to find one robots.txt. More are like too long a chain. */
 const MAX_FOLLOWED = 64;

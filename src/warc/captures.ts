@@ -13,7 +13,7 @@ import {
 } from '../base/ascii.js';
 import { isDigit } from '../base/characters.js';
 import { parseUrl } from '../http/url.js';
-import { withoutFinalDot } from '../protocol/authority.js';
+import { ROBOTS_PATH, withoutFinalDot } from '../protocol/authority.js';
 import { CAPTURE_TYPES, type WarcHeader } from './header.js';
 
 /** A capture of a robots.txt, or of where a redirect from one leads. */
@@ -54,9 +54,6 @@ export type CaptureOutcome =
       /** Whether the server said that nothing has changed since the capture before it. */
       readonly isUnmodified: boolean;
     };
-
-/** The path of a robots.txt (RFC 9309 section 2.3). */
-const ROBOTS_PATH = '/robots.txt';
 
 /** A URL in the form in which captures are compared. */
 interface CaptureUrl {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ExchangeStream, NEVER_PAUSED, StrictResponse } from '../../src/fetch/http-exchange.js';
+import { ExchangeStream, NEVER_PAUSED, TidiedResponse } from '../../src/fetch/http-exchange.js';
 import { Loopback, ROBOTS, unreachable } from './servers.js';
 
 const loopback = new Loopback();
@@ -17,7 +17,7 @@ const STRICT_OK = `HTTP/1.1 200 \r\nConnection: close\r\nContent-Length: ${ROBOT
 
 /** What comes of bytes that arrive in these pieces. */
 function strict(...pieces: string[]): string {
-  const response = new StrictResponse(['content-length', 'transfer-encoding']);
+  const response = new TidiedResponse(['content-length', 'transfer-encoding']);
   return pieces
     .map((piece) => response.take(Buffer.from(piece, 'latin1')).toString('latin1'))
     .join('');

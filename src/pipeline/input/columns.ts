@@ -386,8 +386,8 @@ function siteOf(url: string): string {
 
 // The places at which a row may continue.
 const FIELD_START = 0;
-const UNQUOTED = 1;
-const QUOTED_ROW = 2;
+const OUTSIDE_QUOTES = 1;
+const IN_QUOTES = 2;
 /**
  * After a quote within a quoted field. The quote is the field's end, or the first of two quotes.
  */
@@ -409,7 +409,7 @@ export class RowScanner {
 
   /** Whether the row so far ends within a quoted field. */
   get isQuoted(): boolean {
-    return this.#place === QUOTED_ROW;
+    return this.#place === IN_QUOTES;
   }
 
   /** Begins the next row. */
@@ -428,7 +428,7 @@ export class RowScanner {
     let place = this.#place;
     let at = start;
     while (at < end) {
-      if (place === QUOTED_ROW) {
+      if (place === IN_QUOTES) {
         let byte = bytes[at];
         while (byte !== QUOTE && at < end) {
           if (byte === LF) this.newlines++;
@@ -444,10 +444,10 @@ export class RowScanner {
         place = FIELD_START;
       } else if (byte === LF) {
         return at;
-      } else if (byte === QUOTE && place !== UNQUOTED) {
-        place = QUOTED_ROW;
+      } else if (byte === QUOTE && place !== OUTSIDE_QUOTES) {
+        place = IN_QUOTES;
       } else {
-        place = UNQUOTED;
+        place = OUTSIDE_QUOTES;
         while (at < end && bytes[at] !== delimiter && bytes[at] !== LF) at++;
       }
     }

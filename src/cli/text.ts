@@ -23,6 +23,7 @@ const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** Formats bytes in powers of 1000, to three figures: `45.3 MB`. */
 export function formatBytes(bytes: number): string {
+  if (bytes === 1) return '1 byte';
   let value = bytes;
   let unit = 0;
   while (value >= 999.5 && unit < UNITS.length - 1) {

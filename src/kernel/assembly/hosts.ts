@@ -96,7 +96,17 @@ export function recordOf(table: usize, slot: usize): usize {
 
 /** The index of a slot among the slots of all buckets. */
 export function slotIndex(table: usize, slot: usize): usize {
-  const bytes = slot - bucketAt(table, 0);
+  return slotAfter(firstSlot(table), slot);
+}
+
+/** The first slot of a table. */
+export function firstSlot(table: usize): usize {
+  return bucketAt(table, 0);
+}
+
+/** The index of a slot, counted from the first. */
+export function slotAfter(first: usize, slot: usize): usize {
+  const bytes = slot - first;
   return (bytes / BUCKET_BYTES) * BUCKET_SLOTS + ((bytes & (BUCKET_BYTES - 1)) >> 2);
 }
 

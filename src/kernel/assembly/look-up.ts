@@ -7,10 +7,13 @@ import {
   ACCESS_SUCCESSFUL,
   ACCESS_UNAVAILABLE,
   GROUP_LINE,
+  HOST_AUTHORITY,
   HOST_FORM,
   HOST_SEVERAL,
   ROBOTS_ACCESS,
   ROBOTS_WIDE,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
   TOKEN_ANY,
   VERSION_CONFIRMED,
 } from '../../table/format';
@@ -40,6 +43,7 @@ import {
 } from '../layout';
 import {
   findAuthority,
+  firstSlot,
   hasHistory,
   isRecordOf,
   isUnknown,
@@ -47,6 +51,7 @@ import {
   probe,
   probeHost,
   recordOf,
+  slotAfter,
   slotIndex,
   versionAt,
 } from './hosts';
@@ -70,6 +75,11 @@ export function lookUp(query: Query, worker: Worker, lines: i32): void {
   const anyHost = query.anyHost !== 0;
   const followers = changetype<usize>(worker) + WORKER_FOLLOWERS;
   let end = openLines(open, followers, first, last, anyHost);
+  if (isCommon(query)) {
+    lookUpCommon(query, worker, open, end);
+    followLeaders(followers);
+    return;
+  }
   if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
@@ -170,32 +180,41 @@ function findHosts(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
-    const table = tableOf(line);
-    const slot = probe(table, line.slot, line.hash);
-    line.slot = slot;
-    // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
-    line.record = recordOf(table, slot);
-    found = keep(line, slot !== 0, found);
+    found = findHost(line, tableOf(line), found);
   }
   return found;
 }
 
-/**
- * Prefetches for each line three cache lines from the record of its host on: the robots record and
- * most often the automaton follow it. Reads 131 bytes past the record's start.
- */
+/** As `findHosts`, for a line; returns the end of the list. */
+function findHost(line: Line, table: usize, end: usize): usize {
+  const slot = probe(table, line.slot, line.hash);
+  line.slot = slot;
+  // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
+  line.record = recordOf(table, slot);
+  return keep(line, slot !== 0, end);
+}
+
+/** Prefetches the records of the lines' hosts, and what is remembered of their slots. */
 function prefetchRecords(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
-    const record = line.record;
     const remembered = line.query.remembered;
     if (remembered !== 0) {
       line.prefetched = load<u32>(remembered + (slotIndex(tableOf(line), line.slot) << 2));
     }
-    line.prefetched = load<u32>(record);
-    line.prefetched = load<u32>(record, 64);
-    line.prefetched = load<u32>(record, 128);
+    prefetchRecord(line);
   }
+}
+
+/**
+ * Prefetches three cache lines from the record of a line's host on: the robots record and most
+ * often the automaton follow it. Reads 131 bytes past the record's start.
+ */
+function prefetchRecord(line: Line): void {
+  const record = line.record;
+  line.prefetched = load<u32>(record);
+  line.prefetched = load<u32>(record, 64);
+  line.prefetched = load<u32>(record, 128);
 }
 
 /** Compares the host of each line; finds the entry of its authority, and its robots record. */
@@ -349,24 +368,104 @@ function findGroups(open: usize, end: usize): usize {
   return found;
 }
 
-/**
- * Prefetches five cache lines of the automaton of each line's first group; most automata end there.
- * Without this, the matcher's walk would wait for each cache line in turn. Reads 259 bytes past the
- * automaton's start.
- */
+/** Prefetches the automaton of each line's first group. */
 function prefetchAutomata(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line = load<Line>(at);
     const table = tableOf(line);
     const remembered = line.remembered;
     const offset = remembered !== 0 ? remembered : load<u32>(table + line.groupsList);
-    const automaton = table + offset;
-    line.prefetched = load<u32>(automaton);
-    line.prefetched = load<u32>(automaton, 64);
-    line.prefetched = load<u32>(automaton, 128);
-    line.prefetched = load<u32>(automaton, 192);
-    line.prefetched = load<u32>(automaton, 256);
+    prefetchAutomaton(line, table + offset);
   }
+}
+
+/**
+ * Prefetches five cache lines of an automaton; most automata end there. Without this, the matcher's
+ * walk would wait for each cache line in turn. Reads 259 bytes past the automaton's start.
+ */
+function prefetchAutomaton(line: Line, automaton: usize): void {
+  line.prefetched = load<u32>(automaton);
+  line.prefetched = load<u32>(automaton, 64);
+  line.prefetched = load<u32>(automaton, 128);
+  line.prefetched = load<u32>(automaton, 192);
+  line.prefetched = load<u32>(automaton, 256);
+}
+
+// ---- The common query: one agent asks one table about now, and nothing is counted or explained.
+// Then all is the same for every line but its host, and once an agent has been at a host, a word
+// has what the agent found. The phases are those of `lookUp`, without what such a query never asks.
+
+/** Whether a query is common. */
+function isCommon(query: Query): bool {
+  return (
+    query.remembered !== 0 &&
+    query.shards === 0 &&
+    query.seen === 0 &&
+    query.counts === 0 &&
+    query.at === <u32>LATEST &&
+    query.maxAge === <u32>LATEST &&
+    (query.flags & (QUERY_EVER | QUERY_TIMED | QUERY_NAMES_AGENT)) === 0
+  );
+}
+
+/** As `lookUp`, for the open lines of a common query. */
+function lookUpCommon(query: Query, worker: Worker, open: usize, end: usize): void {
+  const table = query.table;
+  const remembered = query.remembered;
+  const first = firstSlot(table);
+  prefetchBuckets(open, end);
+  let found = open;
+  for (let at = open; at < end; at += 4) found = findHost(load<Line>(at), table, found);
+  for (let at = open; at < found; at += 4) {
+    const line = load<Line>(at);
+    line.prefetched = load<u32>(remembered + (slotAfter(first, line.slot) << 2));
+    prefetchRecord(line);
+  }
+  end = findRemembered(worker, remembered, first, open, found);
+  for (let at = open; at < end; at += 4) {
+    const line = load<Line>(at);
+    prefetchAutomaton(line, table + line.remembered);
+  }
+}
+
+/**
+ * As `findAuthorities` and `findGroups`, by what is remembered. A host of which something is
+ * remembered has one authority, that of http and https on their default ports.
+ *
+ * @param first the table's first slot
+ */
+function findRemembered(
+  worker: Worker,
+  remembered: usize,
+  first: usize,
+  open: usize,
+  end: usize,
+): usize {
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line = load<Line>(at);
+    const record = line.record;
+    const word = load<u32>(remembered + (slotAfter(first, line.slot) << 2));
+    if (
+      word > <u32>REMEMBERED_NOTHING &&
+      line.port === 0 &&
+      (line.scheme & (SCHEME_HTTP | SCHEME_HTTPS)) !== 0 &&
+      isRecordOf(record, line.host, line.hostBytes)
+    ) {
+      line.robots = load<u32>(record, HOST_AUTHORITY);
+      line.remembered = word;
+      found = keep(line, word >= <u32>REMEMBERED_AUTOMATON, found);
+    } else {
+      found = findUsual(worker, line, found);
+    }
+  }
+  return found;
+}
+
+/** As `findAuthorities` and `findGroups`, for a line; returns the end of the list. */
+function findUsual(worker: Worker, line: Line, end: usize): usize {
+  store<Line>(end, line);
+  return findGroups(end, findAuthorities(worker, end, end + 4));
 }
 
 // ---- Finds the groups that an agent obeys in a robots record (RFC 9309 section 2.2.1). Layout:

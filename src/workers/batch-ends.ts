@@ -158,7 +158,6 @@ export class FileBatchSource implements BatchSource {
     if (ended) this.#splitter.finish(!ring.input.truncated);
     const batch = ring.consumer.take(ring.slots.state(slot), this.#worker);
     if (batch === undefined) {
-      ring.jumbo.give(slot);
       ring.slots.setState(slot, ENDED);
     } else {
       ring.input.ended = ended;

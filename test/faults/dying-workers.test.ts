@@ -72,6 +72,8 @@ describe.each(ALL_WAYS)('a thread that dies over a batch, %s', (way) => {
     expect(expectFailure(input, outcome)).toBe(11);
     expect(outcome.error?.message).toContain('died on lines 11 to');
     expect(outcome.error?.message).toContain(reason);
+    // Batches before were written from the same slot.
+    expect(outcome.error?.message).toContain('and none after');
     expect(outcome.text).toBe(fakeJudge(BEFORE, LONGEST).output);
     expect(outcome.error?.cause).toBeInstanceOf(Error);
   });

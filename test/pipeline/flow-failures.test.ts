@@ -168,6 +168,14 @@ describe('cancelling', () => {
     closeSync(descriptor);
   });
 
+  it('ends a run over a silent stream', async () => {
+    const stream = new PassThrough();
+    const { flow } = fakeFlow();
+    const run = flow.filter({ kind: 'stream', name: 'input', stream }, new Sink());
+    flow.cancel();
+    expect(await run).toBe('cancelled');
+  });
+
   it.each([0, 2])('ends a run whose output nobody reads (%i threads)', async (threads) => {
     const to = await files.pipe();
     const stuck = new Writable({ highWaterMark: 1, write: () => {} });

@@ -184,7 +184,7 @@ describe('random inputs', () => {
 
 describe('the limit of a line', () => {
   const BATCH = 4096;
-  for (const maxLineBytes of [100, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH]) {
+  for (const maxLineBytes of [100, BATCH - 2, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH]) {
     it(`of ${maxLineBytes} bytes holds exactly, in batches of ${BATCH}`, async () => {
       const { flow } = fakeFlow({ batchBytes: BATCH, maxLineBytes, slots: 3 });
       for (const difference of [-2, -1, 0, 1, 2, 1000, 3 * BATCH]) {
@@ -316,24 +316,32 @@ describe('an input', () => {
     expect(flow.tally().bad).toBe(12);
   });
 
-  it('gets a verdict for each line without waiting for more input', async () => {
-    const { flow } = fakeFlow();
-    const { reader, writer } = await files.pipe();
-    const output = new PassThrough();
-    const answers = output[Symbol.asyncIterator]();
-    const run = flow.filter(
-      { kind: 'pipe', name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
-      output,
-    );
-    for (let i = 0; i < 200; i++) {
-      await writer.write(`line ${i}\n`);
-      const { value } = await answers.next();
-      expect(String(value)).toBe(`ok line ${i}\n`);
-    }
-    await writer.close();
-    expect(await run).toBe('done');
-    await reader.close();
-  });
+  it.each(['pipe', 'stream'] as const)(
+    'gets a verdict for each line without waiting for more input, as a %s',
+    async (kind) => {
+      const { flow } = fakeFlow();
+      const { reader, writer } = await files.pipe();
+      const stream = new PassThrough();
+      const output = new PassThrough();
+      const answers = output[Symbol.asyncIterator]();
+      const run = flow.filter(
+        kind === 'stream'
+          ? { kind, name: 'input', stream }
+          : { kind, name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
+        output,
+      );
+      for (let i = 0; i < 200; i++) {
+        if (kind === 'stream') stream.write(`line ${i}\n`);
+        else await writer.write(`line ${i}\n`);
+        const { value } = await answers.next();
+        expect(String(value)).toBe(`ok line ${i}\n`);
+      }
+      stream.end();
+      await writer.close();
+      expect(await run).toBe('done');
+      await reader.close();
+    },
+  );
 
   it('gets a verdict for each line without waiting for more input, if the workers read it', async () => {
     const { flow } = fakeFlow();

@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../../../src/base/errors.js';
 import { createMemory } from '../../../src/kernel/kernel.js';
 import { MAX_BAD } from '../../../src/kernel/layout.js';
 import type { Run } from '../../../src/pipeline/run.js';
-import { RingBatchSource } from '../../../src/workers/batch-ends.js';
+import { RingBatchSource, writeDue } from '../../../src/workers/batch-ends.js';
 import { Producer } from '../../../src/workers/producer.js';
 import { CONTROL_BYTES, layOut, SLOT_HEADER_BYTES } from '../../../src/workers/ring/regions.js';
 import { Ring } from '../../../src/workers/ring/ring.js';
@@ -92,6 +92,22 @@ describe('the writer of a ring', () => {
     await setImmediate();
     ring.stop();
     expect(await waiting).toBeUndefined();
+  });
+});
+
+describe('a writer among the workers', () => {
+  it('also writes a batch that another worker left to it as it resigned', () => {
+    const ring = newRing();
+    const { slots, writer } = ring;
+    const resign = writer.resign.bind(writer);
+    vi.spyOn(writer, 'resign').mockImplementationOnce(() => {
+      slots.setState(1, ownedWord(JUDGED, WORKER + 1));
+      resign();
+    });
+    slots.setState(0, ownedWord(JUDGED, WORKER));
+    // Without output, nothing is written to the descriptor.
+    writeDue(ring, WORKER, -1);
+    expect(writer.turn).toBe(2);
   });
 });
 

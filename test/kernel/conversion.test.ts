@@ -13,7 +13,20 @@ import { parseAuthority } from '../../src/protocol/authority.js';
 import { Random } from '../random/random.js';
 
 /** What each format expands most, and what none does. */
-const FILLS = ['\x01', '"', '\xff', '\t', '\n', '\r', ',', '\xe2\x82', '\xf0\x9f\x98\x80', 'a'];
+const FILLS = [
+  '\x01',
+  '"',
+  '\xff',
+  '\t',
+  '\n',
+  '\r',
+  ',',
+  '\xe2\x82',
+  '\xed\xa0\x80',
+  '\xf4\x90\x80\x80',
+  '\xf0\x9f\x98\x80',
+  'a',
+];
 const REPEATS = [0, 1, 2, 3, 7, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 1100];
 
 const quoted = (url: string): string => `"${url.replaceAll('"', '""')}"`;

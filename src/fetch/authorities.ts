@@ -82,9 +82,9 @@ export class Authorities implements Iterable<FetchAuthority> {
    *   authorities
    */
   async addInput(input: OpenInput, signal?: AbortSignal): Promise<void> {
-    // A row may stand behind marks, which the kernel does not count.
-    const marks = input.kind === 'stream' && input.column !== undefined ? ROW_MARK_BYTES : 0;
-    const lines = readLines(chunksOf(input, signal), this.#options.maxLineBytes + marks);
+    // A row may stand behind marks. Neither these nor the CR of a CRLF count for its length.
+    const longest = this.#options.maxLineBytes + ROW_MARK_BYTES + 1;
+    const lines = readLines(chunksOf(input, signal), longest);
     const locator = this.#locatorFor(input);
     let count = 0;
     for await (const { bytes: line } of lines) {
@@ -92,7 +92,7 @@ export class Authorities implements Iterable<FetchAuthority> {
         this.#records++;
         this.#invalid++;
       } else {
-        this.#addLine(line, input, locator);
+        this.#addLine(withoutReturn(line), input, locator);
       }
       // Progress and signals are handled on this thread too.
       if (++count % RECORDS_AT_A_TIME === 0) await new Promise(setImmediate);
@@ -119,7 +119,7 @@ export class Authorities implements Iterable<FetchAuthority> {
 
   #addLine(line: Buffer, { format }: OpenInput, locator: RecordLocator | undefined): void {
     if (format === 'text') {
-      if (isSeveralUrls(line)) {
+      if (line.length > this.#options.maxLineBytes || isSeveralUrls(line)) {
         this.#records++;
         this.#invalid++;
         return;
@@ -219,6 +219,11 @@ function isSeveralUrls(line: Buffer): boolean {
   while (start < end && (line[end - 1] ?? 0) <= SPACE) end--;
   const within = line.subarray(start, end);
   return within.includes(TAB) || within.includes(CR);
+}
+
+/** The line without the CR of a CRLF. */
+function withoutReturn(line: Buffer): Buffer {
+  return line[line.length - 1] === CR ? line.subarray(0, -1) : line;
 }
 
 /** The bytes of an input, from the start of its first line. */

@@ -303,15 +303,62 @@ test('a list to fetch has the URLs that the filter finds', async ({ place }) => 
     [`"https://j.example/\n${'j'.repeat(980)}"`, 'invalid'],
     ['not-a-url,x', 'invalid'],
   ] as const;
-  place.write('list.csv', `url,x\n${rows.map(([row]) => row).join('\n')}\n`);
   const format = '--format verdicts --unknown allow --max-line-bytes 1000';
-  const { text } = await place.shell(`${RF} -q --input csv ${format} list.csv`);
-  expect(text.trimEnd().split('\n')).toEqual(rows.map(([, verdict]) => verdict));
-  const input = await openInput(join(place.path, 'list.csv'), { format: 'csv' });
-  const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 1000 });
-  await authorities.addInput(input, new AbortController().signal);
-  await input.close();
-  const { records, invalid } = authorities;
-  expect({ records, invalid }).toEqual({ records: rows.length, invalid: 6 });
-  expect([...authorities].map(({ host }) => host[0]).join('')).toBe('bfgi');
+  for (const lineEnd of ['\n', '\r\n']) {
+    const lines = ['url,x', ...rows.map(([row]) => row), ''];
+    place.write('list.csv', lines.join(lineEnd));
+    const { text } = await place.shell(`${RF} -q --input csv ${format} list.csv`);
+    expect(text.trimEnd().split('\n')).toEqual(rows.map(([, verdict]) => verdict));
+    const input = await openInput(join(place.path, 'list.csv'), { format: 'csv' });
+    const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 1000 });
+    await authorities.addInput(input, new AbortController().signal);
+    await input.close();
+    const { records, invalid } = authorities;
+    expect({ records, invalid }).toEqual({ records: rows.length, invalid: 6 });
+    expect([...authorities].map(({ host }) => host[0]).join('')).toBe('bfgi');
+  }
 });
+
+test('a list to fetch has the lines that the filter finds, however they end', async ({ place }) => {
+  const options = { urlField: ['url'], maxLineBytes: 200 };
+  for (const format of ['text', 'ndjson', 'csv', 'tsv', 'cdx', 'cdxj'] as const) {
+    for (const lineEnd of ['\n', '\r\n']) {
+      const lines = LINES[format].map((line, index) => line.replace('#', 'p'.repeat(index)));
+      const lengths = lines.map((line) => line.length);
+      const longest = lengths[1] ?? 0;
+      place.write('list', `${[...HEADERS[format], ...lines].join(lineEnd)}${lineEnd}`);
+      const input = await openInput(join(place.path, 'list'), { format });
+      const authorities = new Authorities({ ...options, maxLineBytes: longest });
+      await authorities.addInput(input);
+      await input.close();
+      const { records, invalid } = authorities;
+      expect({ format, records, invalid }).toEqual({ format, records: 3, invalid: 1 });
+      const asked = `--input ${format} --max-line-bytes ${longest} --format verdicts --unknown allow`;
+      const { text } = await place.shell(`${RF} -q ${asked} list`);
+      expect(text).toBe('allow\nallow\ninvalid\n');
+    }
+  }
+});
+
+/** Three records of each format, each one byte longer than the one before: see `#`. */
+const LINES = {
+  text: ['a', 'b', 'c'].map((host) => `https://${host}.example/#`),
+  ndjson: ['a', 'b', 'c'].map((host) => `{"url":"https://${host}.example/#"}`),
+  csv: ['a', 'b', 'c'].map((host) => `https://${host}.example/#,x`),
+  tsv: ['a', 'b', 'c'].map((host) => `https://${host}.example/#\tx`),
+  cdx: ['a', 'b', 'c'].map(
+    (host) => `example,${host})/ 20260101000000 https://${host}.example/# x 200`,
+  ),
+  cdxj: ['a', 'b', 'c'].map(
+    (host) => `example,${host})/ 20260101000000 {"url":"https://${host}.example/#"}`,
+  ),
+};
+
+const HEADERS = {
+  text: [],
+  ndjson: [],
+  csv: ['url,x'],
+  tsv: ['url\tx'],
+  cdx: [' CDX N b a m s'],
+  cdxj: [],
+};

@@ -253,6 +253,32 @@ https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
   }
 });
 
+test('diff --urls and check judge bytes that are not UTF-8 as the filter does', async ({
+  place,
+}) => {
+  place.write('old/a.example', 'User-agent: *\nDisallow: /%FF\n');
+  place.write('new/a.example', 'User-agent: *\nDisallow: /%EF%BF%BD\n');
+  place.write('urls', Buffer.from('https://a.example/\xff\n', 'latin1'));
+  for (const [side, verdict] of [
+    ['old', 'deny'],
+    ['new', 'allow'],
+  ] as const) {
+    expect((await place.run(['-q', '--robots-dir', side, 'urls'])).text).toContain(`${verdict}\t`);
+    const { text } = await place.run(['check', '-q', side, '*', '--urls', 'urls']);
+    expect(text.split('\t')[0]).toBe(verdict);
+  }
+  const words = ['diff', '-q', 'old', 'new', '--urls', 'urls', '--format', 'csv'];
+  expect((await place.run(words)).text).toContain('https://a.example/%FF,*,deny,allow');
+  const utf16 = Buffer.from('\ufeffhttps://a.example/\n', 'utf16le');
+  place.write('utf16', utf16);
+  for (const path of ['utf16', '-']) {
+    const asked = ['check', '-q', 'old', '*', '--urls', path];
+    const { code, stderr } = await place.runAlone(asked, utf16);
+    expect(code).toBe(2);
+    expect(stderr).toContain('UTF-16');
+  }
+});
+
 test('diff --urls leaves the groups of * out for an agent that disregards them', async ({
   place,
 }) => {

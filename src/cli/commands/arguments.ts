@@ -1,5 +1,6 @@
 /** What arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
 
+import { isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { printable } from '../../base/control-characters.js';
@@ -14,7 +15,7 @@ import {
   STANDARD_INPUT,
 } from '../../files/openings.js';
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
-import { unsupportedBody } from '../../files/unsupported-formats.js';
+import { describeUnsupported, unsupportedBody } from '../../files/unsupported-formats.js';
 import { isTable } from '../../judge/read-table.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import {
@@ -272,7 +273,9 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
         if (number === 1 && compressionOf(bytes) !== undefined) {
           throw wrong(name, 'is compressed. Name the file itself, or decompress it');
         }
-        const text = decoder.decode(bytes).trim();
+        const unsupported = number === 1 ? describeUnsupported(bytes) : undefined;
+        if (unsupported !== undefined) throw wrong(name, unsupported);
+        const text = (isUtf8(bytes) ? decoder.decode(bytes) : escaped(bytes)).trim();
         if (text !== '') yield { number, text };
       }
     } finally {
@@ -282,6 +285,16 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
     if (cause instanceof RobotsFilterError) throw cause;
     throw unreadable(name, cause);
   }
+}
+
+/**
+ * A line that is not UTF-8, with an escape for each byte beyond ASCII. RFC 9309 section 2.2.2
+ * compares such bytes as their escapes; a decoder would replace them, and another URL be judged.
+ */
+function escaped(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) =>
+    byte < 0x80 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase()}`,
+  ).join('');
 }
 
 function wrong(name: string, what: string): RobotsFilterError {

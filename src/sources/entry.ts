@@ -46,6 +46,8 @@ export interface CacheEntry {
  * - `not-text`: a body of another format, such as Parquet or WARC.
  * - `binary`: binary data without a known format. It is not skipped: it is read as text.
  * - `too-large`: a body that would not fit in memory.
+ * - `truncated`: a robots.txt that a fetch has truncated, read with a greater limit than the fetch
+ *   had; rules may be missing.
  * - `damaged-record`: a damaged place in an archive; the captures there are lost.
  * - `broken-response`: a capture whose body is cut short, or cannot be decoded; it counts as
  *   unreachable.
@@ -78,6 +80,7 @@ export type CacheWarningCode =
   | 'not-text'
   | 'binary'
   | 'too-large'
+  | 'truncated'
   | 'damaged-record'
   | 'broken-response'
   | 'no-payload'

@@ -172,14 +172,21 @@ export function itemOfBody(
   // A shorter file has been edited by hand, and counts as it is.
   const { entry, truncatedAt, past } = pending;
   const isTruncated = truncatedAt !== undefined && body.length >= truncatedAt;
+  const notice = found ?? (isTruncated ? truncated(truncatedAt) : undefined);
   return {
     kind: 'entry',
     entry: { ...entry, body: isTruncated ? withoutTruncatedLine(body) : body },
-    ...(found === undefined ? {} : { displayPath, notice: found }),
+    ...(notice === undefined ? {} : { displayPath, notice }),
     ...(past === undefined
       ? {}
       : { past: { ...past, copy: copyOf(body, entry.date ?? written, past) } }),
   };
+}
+
+/** What is to be said about a body of which a fetch has kept this many bytes. */
+function truncated(bytes: number): Notice {
+  const message = `The fetch kept only ${bytes} bytes of this robots.txt, and more would be read: rules may be missing. Fetch it again with the same --profile and --max-robots-bytes.`;
+  return { kind: 'notice', code: 'truncated', message };
 }
 
 /** Whether a body is the one that a fetch stored. Of a longer one only the beginning was read. */

@@ -341,6 +341,16 @@ describe('RFC 9309 section 2.5: a robots.txt that was cut', () => {
     expect(await cutTo(cutBefore('Allow: /', '\n'))).toEqual(Array(3).fill('allow rule'));
   });
 
+  it('is named where more of it would be read', async () => {
+    await fetched(resultOf(200, { body: cutBefore('Allow: /', 'only-this'), cut: true }));
+    for (const reading of READINGS) {
+      const codes: string[] = [];
+      const onWarning = ({ code }: { readonly code: string }) => void codes.push(code);
+      await compileCache([root], { profile: 'rfc9309', ...reading, threads: 1, onWarning });
+      expect(codes).toEqual(reading === READINGS[0] ? [] : ['truncated']);
+    }
+  });
+
   it('a file that somebody has made shorter counts as it is', async () => {
     await fetched(resultOf(200, { body: cutBefore('Allow: /', 'only-this'), cut: true }));
     writeFileSync(join(root, DIRECTORY, 'robots.txt'), 'User-agent: *\nDisallow: /x');

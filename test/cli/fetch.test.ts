@@ -391,6 +391,7 @@ describe('two runs that fetch into one directory', () => {
 
 describe('robots-filter --fetch', () => {
   it('refuses unsuitable options before it fetches', async () => {
+    const fetchInto = ['fetch', '--allow-private', '--robots-dir', '.'];
     const server = await serve(200, ROBOTS);
     const url = `http://127.0.0.1:${server.port}/private\n`;
     writeFileSync(join(root, 'out'), 'old');
@@ -405,6 +406,9 @@ describe('robots-filter --fetch', () => {
       expect(error).toContain(word);
       expect(error).not.toContain('copying');
     }
+    const { code, error } = await run([...fetchInto, '--report', 'r.json.GZ', '-'], url);
+    expect(code).toBe(2);
+    expect(error).toContain('--report r.json.GZ: this report is written without compression');
     expect(server.agents).toEqual([]);
     expect(readdirSync(root)).toEqual(['out']);
   });

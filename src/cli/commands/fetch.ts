@@ -42,7 +42,7 @@ import {
   noteDoubt,
   noteTerminalInput,
 } from './inputs.js';
-import { refuseStandardOutputAsReport } from './outputs.js';
+import { refuseCompressedReport, refuseStandardOutputAsReport } from './outputs.js';
 import { purposeOf } from './robots-source.js';
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -83,6 +83,7 @@ export async function fetchCommand(
     try {
       if (options.report !== undefined) {
         refuseStandardOutputAsReport(options.report);
+        refuseCompressedReport(options.report);
         report = await ReplacementFile.create(options.report);
       }
       const authorities = stale

@@ -396,6 +396,18 @@ export function checkReportFile(
   refuseSourceAsOutput('--report', report, sources);
 }
 
+/**
+ * Refuses a name that promises compression.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseCompressedReport(report: string): void {
+  if (!isCompressed(report)) return;
+  throw usageError(
+    `--report ${report}: this report is written without compression. Leave the last ending of the name out`,
+  );
+}
+
 /** The text of a report in the form that its name asks for. */
 export async function reportText(path: string, figures: ReportFigures): Promise<string> {
   if (reportForm(path) === 'json') return `${printableJson(figures)}\n`;

@@ -57,6 +57,8 @@ const CALLED_ONCE = 1_000_000;
  * one in use is compiled.
  */
 const SEPARATE = [
+  'lookUpCommon',
+  'lookUpAny',
   'findAuthorities',
   'findUsual',
   'countRules',

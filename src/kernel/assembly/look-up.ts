@@ -72,20 +72,22 @@ export function lookUp(query: Query, worker: Worker, lines: i32): void {
   const open = changetype<usize>(worker) + WORKER_OPEN;
   const first = lineEntry(worker, 0);
   const last = lineEntry(worker, lines);
-  const anyHost = query.anyHost !== 0;
   const followers = changetype<usize>(worker) + WORKER_FOLLOWERS;
-  let end = openLines(open, followers, first, last, anyHost);
-  if (isCommon(query)) {
-    lookUpCommon(query, worker, open, end);
-    followLeaders(followers);
-    return;
-  }
-  if (!anyHost) {
+  const end = openLines(open, followers, first, last, query.anyHost !== 0);
+  // Each is compiled alone, because a run needs only one of them.
+  if (isCommon(query)) lookUpCommon(query, worker, open, end);
+  else lookUpAny(query, worker, open, end);
+  followLeaders(followers);
+}
+
+/** As `lookUp`, for the open lines of any query. */
+function lookUpAny(query: Query, worker: Worker, open: usize, end: usize): void {
+  if (query.anyHost === 0) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
     // Lines of one authority may have other versions of its robots.txt, or other agents.
     const areOwn = (query.flags & (QUERY_TIMED | QUERY_NAMES_AGENT)) !== 0;
-    if (areOwn) end = joinFollowers(followers, end);
+    if (areOwn) end = joinFollowers(changetype<usize>(worker) + WORKER_FOLLOWERS, end);
     prefetchRecords(open, end);
     end = findAuthorities(worker, open, end);
     if (query.counts !== 0) prefetchCounters(open, end);
@@ -94,7 +96,6 @@ export function lookUp(query: Query, worker: Worker, lines: i32): void {
   }
   end = findGroups(open, end);
   prefetchAutomata(open, end);
-  followLeaders(followers);
 }
 
 /**

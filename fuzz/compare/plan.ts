@@ -86,7 +86,10 @@ function drawAgents(random: Random, profile: Profile): string[] {
     chains: random.pick([1, 1, 2, 3, 4]),
   });
   const names = chains.map((chain) => chain.join('>'));
-  const named = names.filter((name) => name !== '' && name.trim() === name && !name.includes(','));
+  // The command line writes an empty first link as a colon, and says so.
+  const named = names.filter(
+    (name) => name !== '' && name.trim() === name && !name.includes(',') && !name.startsWith('>'),
+  );
   // Capitals make no difference: two such agents are refused as one that is named twice.
   const distinct = new Map(named.map((name) => [lowerCaseAscii(name), name]));
   return named.length === 0 ? ['*'] : [...distinct.values()];

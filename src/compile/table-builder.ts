@@ -125,7 +125,7 @@ export class TableBuilder {
     const layout = this.#contents.layOut();
     const { undated } = this.#contents;
     if (undated > 0) {
-      const message = `${undated} of the robots.txt files have no date, so the table with histories leaves them out. Pass { date } to TableBuilder.add`;
+      const message = `A table with histories leaves out robots.txt files without a date, here ${undated}. Pass { date } to TableBuilder.add`;
       process.emitWarning(message, { type: 'RobotsFilterWarning', code: 'ROBOTS_FILTER_DATE' });
     }
     if (this.#contents.files > 0) {

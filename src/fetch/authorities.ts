@@ -42,7 +42,7 @@ export class Authorities implements Iterable<FetchAuthority> {
   readonly #known = new Set<string>();
   /** Beginnings of URLs, as spelt in the input. */
   readonly #spellings = new Set<string>();
-  /** What finds the URLs of records, by the format of the input and the place of the URL. */
+  /** What finds the URLs of records, by the format of the input and the path of the URL. */
   readonly #locators = new Map<string, RecordLocator>();
   readonly #decoder = new TextDecoder();
   #records = 0;
@@ -103,17 +103,15 @@ export class Authorities implements Iterable<FetchAuthority> {
   #locatorFor(input: OpenInput): RecordLocator | undefined {
     const { format } = input;
     if (format === 'text') return undefined;
-    const {
-      urlField = this.#options.urlField,
-      column,
-      rowFields,
-    } = input.kind === 'stream' ? input : {};
-    const key = JSON.stringify([format, urlField, column, rowFields]);
-    const known = this.#locators.get(key);
-    if (known !== undefined) return known;
-    const place = column === undefined ? {} : { column, rowFields: rowFields ?? 0 };
-    const locator = new RecordLocator({ ...this.#options, ...place, format, urlField });
-    this.#locators.set(key, locator);
+    const { urlField, column, rowFields = 0 } = input.kind === 'stream' ? input : {};
+    const path = urlField ?? this.#options.urlField;
+    const key = JSON.stringify([format, path]);
+    let locator = this.#locators.get(key);
+    if (locator === undefined) {
+      locator = new RecordLocator({ ...this.#options, format, urlField: path });
+      this.#locators.set(key, locator);
+    }
+    if (column !== undefined) locator.setColumn(column, rowFields);
     return locator;
   }
 

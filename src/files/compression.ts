@@ -86,12 +86,20 @@ export function magicsOf({ magic, otherMagics = [] }: Compression): readonly (re
   return [magic, ...otherMagics];
 }
 
-/**
- * Makes the stream that compresses a file by the ending of its name; `undefined` for other endings.
- */
-export async function compressorFor(path: string): Promise<Transform | undefined> {
+/** The compression of a file by the ending of its name, in lower case or capitals. */
+function compressionOfName(path: string): Compression | undefined {
   const name = path.toLowerCase();
-  return COMPRESSIONS.find(({ ending }) => name.endsWith(ending))?.compress();
+  return COMPRESSIONS.find(({ ending }) => name.endsWith(ending));
+}
+
+/** Whether the ending of a name says that the file is compressed. */
+export function isCompressedName(path: string): boolean {
+  return compressionOfName(path) !== undefined;
+}
+
+/** Makes the stream that compresses a file by the ending of its name; else `undefined`. */
+export async function compressorFor(path: string): Promise<Transform | undefined> {
+  return compressionOfName(path)?.compress();
 }
 
 /**

@@ -44,6 +44,8 @@ import {
   QUERY_AGENTS,
   QUERY_ANY_HOST,
   QUERY_AT,
+  QUERY_COLUMN,
+  QUERY_ROW_FIELDS,
   QUERY_TABLE,
   QUERY_TIMES,
   REASON_BITS,
@@ -514,7 +516,7 @@ export class Session {
   // ---- A record
 
   /** The query that finds the URLs of records. */
-  askRecords(settings: RecordPlace): Asked {
+  askRecords(settings: RecordForm): Asked {
     // Only the key of host hashes and the number of slots are read of a table: both are zero.
     const table = this.#arena.take(HEADER_BYTES).address;
     const target: JudgeTarget = {
@@ -525,6 +527,13 @@ export class Session {
       checkAgent() {},
     };
     return this.#encode({ ...DEFAULT_SETTINGS, ...settings }, target);
+  }
+
+  /** Moves the column of a query, as `setColumn` of RecordLocator says. */
+  setColumn({ query: { address } }: Asked, column: number, rowFields: number): void {
+    const view = new DataView(this.#arena.memory.buffer);
+    view.setInt32(address + QUERY_COLUMN, column, true);
+    view.setInt32(address + QUERY_ROW_FIELDS, rowFields, true);
   }
 
   /** The URL of a record as RecordLocator has it. */
@@ -757,11 +766,8 @@ function endOfBatch(urls: readonly string[], start: number): number {
 /** The outcome of a line whose URL is fine (kernel/assembly/memory.ts). */
 const PENDING = -1;
 
-/** Where the URL of a record stands. */
-type RecordPlace = Pick<
-  QuerySettings,
-  'format' | 'urlField' | 'maxLineBytes' | 'column' | 'rowFields'
->;
+/** What records are, and the path of their URL. */
+type RecordForm = Pick<QuerySettings, 'format' | 'urlField' | 'maxLineBytes'>;
 
 /**
  * Finds the URL of single records as a run does, with the same code: whatever a run takes for a
@@ -771,8 +777,18 @@ export class RecordLocator {
   readonly #session = new Session(new Arena(createMemory(PAGE_BYTES)));
   readonly #asked: Asked;
 
-  constructor(settings: RecordPlace) {
+  constructor(settings: RecordForm) {
     this.#asked = this.#session.askRecords(settings);
+  }
+
+  /**
+   * Says where the URL of each row stands, and how many fields a row has.
+   *
+   * @param column from 0
+   * @param rowFields 0 for any number
+   */
+  setColumn(column: number, rowFields: number): void {
+    this.#session.setColumn(this.#asked, column, rowFields);
   }
 
   /**

@@ -319,6 +319,23 @@ test('a list to fetch has the URLs that the filter finds', async ({ place }) => 
   }
 });
 
+test('several lists to fetch may have their URLs in other columns', async ({ place }) => {
+  const authorities = new Authorities({ urlField: ['url'], maxLineBytes: 1000 });
+  for (const list of [
+    'url,x\nhttps://a.example/,1\n',
+    'id,n,url\n1,2,https://b.example/\n',
+    'url\nhttps://c.example/\nhttps://d.example/,1\n',
+    'x,url\n1,https://e.example/\n',
+  ]) {
+    place.write('list.csv', list);
+    const input = await openInput(join(place.path, 'list.csv'), { format: 'csv' });
+    await authorities.addInput(input);
+    await input.close();
+  }
+  expect([...authorities].map(({ host }) => host[0]).join('')).toBe('abce');
+  expect(authorities.invalid).toBe(1);
+});
+
 test('a list to fetch has the lines that the filter finds, however they end', async ({ place }) => {
   const options = { urlField: ['url'], maxLineBytes: 200 };
   for (const format of ['text', 'ndjson', 'csv', 'tsv', 'cdx', 'cdxj'] as const) {

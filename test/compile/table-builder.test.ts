@@ -543,7 +543,7 @@ describe('what the builder reports', () => {
     builder.build();
     const { name, message } = await warned;
     expect(name).toBe('RobotsFilterWarning');
-    expect(message).toContain('1 of the robots.txt files have no date');
+    expect(message).toContain('leaves out robots.txt files without a date, here 1');
   });
 
   it('histories, though another part has the same body without a date', () => {

@@ -13,7 +13,7 @@ import {
   proxyVariables,
   singleProxy,
 } from '../../fetch/proxy.js';
-import type { FetchAuthority } from '../../fetch/result.js';
+import type { FetchAuthority, FetchResult } from '../../fetch/result.js';
 import { RobotsFetcher } from '../../fetch/robots-fetcher.js';
 import { type FetchDone, Schedule, type Unkept } from '../../fetch/schedule.js';
 import { Store } from '../../fetch/store.js';
@@ -532,13 +532,19 @@ function describeFetchProgress(tally: FetchTally, total: number, rate: number): 
     .join(', ');
 }
 
+/** Whether a request was made: faults of this machine may come before the first. */
+function wasAsked({ error, chain }: FetchResult): boolean {
+  const isOwn = error?.code === 'host-crowded' || error?.code === 'local-fault';
+  return !isOwn || chain.length > 1;
+}
+
 /** Formats the outcome of one authority as a line of JSON, for `--report`. */
 function reportLine(done: FetchDone): string {
   const { authority, state, result, attempts, unkept } = done;
   if (state === undefined || unkept !== undefined) {
     return `${printableJson({
       authority: formatAuthority(authority),
-      asked: attempts > 0,
+      asked: result !== undefined && wasAsked(result),
       attempts,
       error: unkept && { code: unkept.kind, systemCode: unkept.code, message: unkept.message },
     })}\n`;

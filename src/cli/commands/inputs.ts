@@ -4,7 +4,7 @@ import { type BigIntStats, type Dirent, promises, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { RobotsFilterError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
-import { COMPRESSIONS } from '../../files/compression.js';
+import { isCompressedName } from '../../files/compression.js';
 import {
   exactStatus,
   findExactStatus,
@@ -111,10 +111,6 @@ export function noteDamage(path: string, place: DamagedPlace, diagnostics: Diagn
       ? `warning: ${name}: ${formatCount(place.further, 'further damaged place')}`
       : `warning: ${name}:${place.offset}: Damaged: ${place.reason}; an invalid record stands for it.`,
   );
-}
-
-function isCompressedName(path: string): boolean {
-  return COMPRESSIONS.some(({ ending }) => path.toLowerCase().endsWith(ending));
 }
 
 /** The error for an input that cannot be opened, with the command that may have been meant. */

@@ -4,7 +4,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { printableJson } from '../../base/control-characters.js';
 import type { RobotsFilterError } from '../../base/errors.js';
-import { compressorFor } from '../../files/compression.js';
+import { COMPRESSION_ENDINGS, compressorFor, isCompressedName } from '../../files/compression.js';
 import {
   findExactStatus,
   isSameFile,
@@ -37,7 +37,6 @@ const ENDINGS_OF: Readonly<Record<OutputFormat, readonly string[]>> = {
 const ENDINGS = (Object.keys(ENDINGS_OF) as OutputFormat[]).flatMap((format) =>
   ENDINGS_OF[format].map((ending) => [ending, format] as const),
 );
-const COMPRESSIONS = ['.gz', '.zst'];
 
 type OutputOptions = Pick<FilterOptions, 'format' | 'output' | 'allowed' | 'denied'>;
 
@@ -123,14 +122,10 @@ function formatOfName(path: string | undefined): OutputFormat | undefined {
   return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
 }
 
-/** Whether an output is compressed, by the ending of its name, in lower case or capitals. */
-function isCompressed(name: string): boolean {
-  return withoutCompression(name) !== name;
-}
-
 /** A name without the ending of its compression. */
 function withoutCompression(name: string): string {
-  const ending = COMPRESSIONS.find((each) => name.toLowerCase().endsWith(each)) ?? '';
+  const lower = name.toLowerCase();
+  const ending = COMPRESSION_ENDINGS.findLast((each) => lower.endsWith(each)) ?? '';
   return name.slice(0, name.length - ending.length);
 }
 
@@ -192,7 +187,7 @@ export function checkOutputFormat(options: FilterOptions): void {
   if (outputFormat(options) === 'warc') {
     refuseVerdictsInWarc(options, format === 'warc' ? '--format warc' : `-o ${output}`);
   }
-  if (outputFormat(options) === 'parquet' && isCompressed(output ?? '')) {
+  if (outputFormat(options) === 'parquet' && isCompressedName(output ?? '')) {
     throw usageError(
       `-o ${output}: the pages of Parquet are compressed already. Leave the last ending of the name out`,
     );
@@ -402,7 +397,7 @@ export function checkReportFile(
  * @throws RobotsFilterError `usage`
  */
 export function refuseCompressedReport(report: string): void {
-  if (!isCompressed(report)) return;
+  if (!isCompressedName(report)) return;
   throw usageError(
     `--report ${report}: this report is written without compression. Leave the last ending of the name out`,
   );
@@ -427,7 +422,7 @@ export async function writeReport(path: string, figures: ReportFigures): Promise
 export async function outputCompressor(
   path: string,
 ): Promise<((file: ReplacementFile) => CompressedFile) | undefined> {
-  if (!isCompressed(path)) return undefined;
+  if (!isCompressedName(path)) return undefined;
   const { CompressedFile } = await import('../../pipeline/output/compressed-file.js');
   const compressor = await compressorFor(path);
   return compressor && ((file) => new CompressedFile(compressor, file));

@@ -57,6 +57,7 @@ const CALLED_ONCE = 1_000_000;
  * one in use is compiled.
  */
 const SEPARATE = [
+  'emit',
   'lookUpCommon',
   'lookUpAny',
   'findAuthorities',

@@ -17,8 +17,10 @@ import {
   QUERY_REGISTER,
   QUERY_RULES,
   QUERY_SEEN,
+  REASON_BITS,
   REGISTER_NAMES,
   REGISTER_NAMES_USED,
+  UNKNOWN,
   WORKER_BAD,
   WORKER_PASSED,
   WORKER_RECORDS,
@@ -40,6 +42,24 @@ export interface Tally {
   readonly toCome: number;
   /** The number of each agent's outcomes, indexed by `verdict << REASON_BITS | reason`. */
   readonly outcomes: readonly (readonly number[])[];
+}
+
+/** Number of records up to which a run is useless only if none was decided. */
+const FEW_RECORDS = 1_000;
+/** Share of undecided records above which something is likely wrong. */
+const USUAL_SHARE = 0.95;
+
+/**
+ * Whether a run decided almost nothing: the hosts are unknown, or the URLs invalid. Neither depends
+ * on the agent.
+ */
+export function isUseless({ records, outcomes: [first = []] }: Tally): boolean {
+  const undecided = first.reduce(
+    (sum, count, outcome) => (outcome >> REASON_BITS >= UNKNOWN ? sum + count : sum),
+    0,
+  );
+  if (records <= FEW_RECORDS) return records > 0 && undecided === records;
+  return undecided > USUAL_SHARE * records;
 }
 
 /** Adds up the counters of worker blocks, which may grow in the meantime. */

@@ -58,7 +58,7 @@ import {
   type WantedRules,
 } from './counts.js';
 import { ARCHIVE_TIME } from './input/cdx.js';
-import { MOST_FIELDS } from './input/first-row.js';
+import { MOST_FIELDS } from './input/columns.js';
 import { type OutputTarget, openOutput, rewritten } from './output/output.js';
 import type { RecordSayings, Saying } from './output/record-sayings.js';
 import {

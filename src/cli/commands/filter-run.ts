@@ -5,29 +5,18 @@ import { inputName } from '../../files/openings.js';
 import type { ReplacementFile } from '../../files/replacement.js';
 import type { TableMemory } from '../../judge/table-memory.js';
 import { MAX_BAD } from '../../kernel/layout.js';
+import { isUseless } from '../../pipeline/counts.js';
 import type { Filter } from '../../pipeline/filter.js';
 import { type OpenInput, openInput } from '../../pipeline/input/open.js';
-import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.js';
+import type { SampledInput } from '../../pipeline/input/url-places.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
 import { useQuestions } from '../../protocol/uses.js';
 import { describeAgents } from '../agents.js';
-import { type Diagnostics, type Interruption, peakMemory } from '../console.js';
+import { type Diagnostics, type Interruption, type ProgressLine, peakMemory } from '../console.js';
 import { type FilterOptions, usesOf } from '../options.js';
 import type { FilterFigures } from '../report/filter-figures.js';
-import {
-  closingLine,
-  countsOf,
-  describeUselessRun,
-  type FilterProgress,
-  isUseless,
-  leftOut,
-  type RunStatistics,
-  showFilterProgress,
-  statisticsFigures,
-  statisticsJson,
-  statisticsText,
-} from '../report/statistics.js';
+import type { RunStatistics } from '../report/statistics.js';
 import { formatCount, formatNumber } from '../text.js';
 import type { RecordOutput } from './filter-output.js';
 import {
@@ -45,6 +34,9 @@ import {
   reportText,
   robotsSources,
 } from './outputs.js';
+
+/** Loads what is said of a run. A run into a pipe or a file usually says nothing. */
+const loadStatistics = () => import('../report/statistics.js');
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
@@ -91,23 +83,21 @@ export class FilterRun {
 
   /** Filters all inputs until they end, the reader of the output goes away, or a signal comes. */
   async carryOut(): Promise<RunEnd> {
-    const { options, inputs, diagnostics, showsProgress } = this.#parts;
+    const { options, showsProgress } = this.#parts;
     const { quiet, progress: wanted = showsProgress && quiet !== true } = options;
-    const progress = wanted
-      ? showFilterProgress(diagnostics, () => this.#progress(), inputs.survey.bytes)
-      : undefined;
+    const progress = wanted ? await this.#showProgress() : undefined;
     let end: RunEnd | undefined;
     try {
       end = await this.#filterInputs();
     } finally {
       progress?.end();
-      if (end !== 'closed') this.#sumUp(end === 'done');
+      if (end !== 'closed') await this.#sumUp(end === 'done');
       // The error follows.
-      if (end === undefined) this.#printStatistics(false);
+      if (end === undefined) await this.#printStatistics(false);
     }
     const figures = await this.#writeReport(end === 'done');
-    this.#printStatistics(end === 'done', figures);
-    if (end === 'done') this.#printClosingLine();
+    await this.#printStatistics(end === 'done', figures);
+    if (end === 'done') await this.#printClosingLine();
     return end;
   }
 
@@ -154,6 +144,7 @@ export class FilterRun {
         if (end !== 'done') return end;
         await output.endInput();
         if (options.quiet !== true && isUseless(filter.tally())) {
+          const { sampleInput } = await import('../../pipeline/input/url-places.js');
           this.#sample ??= await sampleInput(open);
         }
       } finally {
@@ -167,15 +158,22 @@ export class FilterRun {
     return 'done';
   }
 
-  #progress(): FilterProgress {
-    const { filter, inputs } = this.#parts;
-    const { bytes, records } = filter.progress();
-    return {
-      records,
-      allowed: countsOf(filter.tally().outcomes[0] ?? []).verdicts.allow,
-      bytes:
-        inputs.survey.bytes === undefined ? bytes : this.#finishedBytes + this.#bytesOfInput(bytes),
-    };
+  async #showProgress(): Promise<ProgressLine> {
+    const { filter, inputs, diagnostics } = this.#parts;
+    const { countsOf, showFilterProgress } = await loadStatistics();
+    const isKnown = inputs.survey.bytes !== undefined;
+    return showFilterProgress(
+      diagnostics,
+      () => {
+        const { bytes, records } = filter.progress();
+        return {
+          records,
+          allowed: countsOf(filter.tally().outcomes[0] ?? []).verdicts.allow,
+          bytes: isKnown ? this.#finishedBytes + this.#bytesOfInput(bytes) : bytes,
+        };
+      },
+      inputs.survey.bytes,
+    );
   }
 
   /**
@@ -198,7 +196,7 @@ export class FilterRun {
   }
 
   /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
-  #sumUp(isComplete: boolean): void {
+  async #sumUp(isComplete: boolean): Promise<void> {
     const { filter, options, inputs, output, diagnostics } = this.#parts;
     const { paths } = inputs;
     const tally = filter.tally();
@@ -210,6 +208,7 @@ export class FilterRun {
       );
     }
     if (options.allowed === true || options.denied === true) {
+      const { leftOut } = await loadStatistics();
       const sentence = leftOut(tally);
       if (sentence !== undefined) diagnostics.note(sentence);
     }
@@ -225,18 +224,21 @@ export class FilterRun {
       );
     }
     this.#noteUnnamed(tally.records);
-    const warning = describeUselessRun(tally, {
-      view: this.#parts.table.view,
-      hosts: this.#parts.table.hosts,
-      source: robotsSources(options)
-        .map(({ option, path }) => `${option} ${path}`)
-        .join(' '),
-      urlField: formatFieldPath(options.urlField),
-      timeField,
-      format: this.#lastFormat,
-      sample: this.#sample,
-    });
-    if (warning !== undefined) diagnostics.note(warning);
+    if (!isUseless(tally)) return;
+    const { describeUselessRun } = await loadStatistics();
+    diagnostics.note(
+      describeUselessRun(tally, {
+        view: this.#parts.table.view,
+        hosts: this.#parts.table.hosts,
+        source: robotsSources(options)
+          .map(({ option, path }) => `${option} ${path}`)
+          .join(' '),
+        urlField: formatFieldPath(options.urlField),
+        timeField,
+        format: this.#lastFormat,
+        sample: this.#sample,
+      }),
+    );
   }
 
   /** Says how many records name no crawler, or that there were too many to count each. */
@@ -293,6 +295,7 @@ export class FilterRun {
       now: byTime ? undefined : now,
     });
     // The figures have the agents that records name, as far as a page has room for them.
+    const { statisticsFigures } = await loadStatistics();
     const run = statisticsFigures({ ...this.#statistics(complete), named: undefined });
     const text = await reportText(path, { ...figures, run });
     await report.write(Buffer.from(text));
@@ -324,10 +327,11 @@ export class FilterRun {
   }
 
   /** Prints statistics if they are wanted, or after a signal. */
-  #printStatistics(complete: boolean, figures?: FilterFigures): void {
+  async #printStatistics(complete: boolean, figures?: FilterFigures): Promise<void> {
     const { options, diagnostics, interruption } = this.#parts;
     const { stats, quiet } = options;
     if (stats === undefined && (interruption.exitCode === undefined || quiet === true)) return;
+    const { statisticsJson, statisticsText } = await loadStatistics();
     const statistics = this.#statistics(complete);
     diagnostics.print(
       stats === 'json' ? statisticsJson(statistics, figures) : statisticsText(statistics),
@@ -335,9 +339,10 @@ export class FilterRun {
   }
 
   /** Ends a run at a terminal with one line, unless statistics say more. */
-  #printClosingLine(): void {
+  async #printClosingLine(): Promise<void> {
     const { filter, agents, options, diagnostics, hasVerdicts } = this.#parts;
     if (!diagnostics.isTerminal || options.stats !== undefined) return;
+    const { closingLine } = await loadStatistics();
     diagnostics.note(
       closingLine({
         tally: filter.tally(),

@@ -405,11 +405,6 @@ export function describeFilterProgress(
 
 // ---- The likely cause if a run decided almost nothing
 
-/** Number of records up to which a warning needs that none was decided. */
-const FEW_RECORDS = 1_000;
-/** Share of undecided records above which something is likely wrong. */
-const USUAL_SHARE = 0.95;
-
 const WWW = 'www.';
 
 /** The circumstances of a run, from which the likely cause follows. */
@@ -429,21 +424,11 @@ interface Circumstances {
   readonly sample: SampledInput | undefined;
 }
 
-/** Whether a run decided almost nothing, and so needs a warning. */
-export function isUseless(tally: Tally): boolean {
-  // Whether a host is known and a URL valid does not depend on the agent.
-  const { verdicts } = countsOf(tally.outcomes[0] ?? []);
-  const unanswered = verdicts.unknown + verdicts.invalid;
-  if (tally.records <= FEW_RECORDS) return tally.records > 0 && unanswered === tally.records;
-  return unanswered > USUAL_SHARE * tally.records;
-}
-
 /**
- * Describes the likely cause if a run decided almost nothing; otherwise undefined. Records that
+ * Describes the likely cause if a run decided almost nothing (`isUseless`). Records that
  * `--unknown` decided count as decided.
  */
-export function describeUselessRun(tally: Tally, circumstances: Circumstances): string | undefined {
-  if (!isUseless(tally)) return undefined;
+export function describeUselessRun(tally: Tally, circumstances: Circumstances): string {
   const { verdicts, reasons } = countsOf(tally.outcomes[0] ?? []);
   const unanswered = verdicts.unknown + verdicts.invalid;
   const kind = verdicts.unknown >= verdicts.invalid ? 'unknown' : 'invalid';

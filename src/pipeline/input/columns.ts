@@ -1,6 +1,6 @@
 /** Tells rows of CSV or TSV from lists of URLs, and finds the column of the URLs. */
 
-import { BACKSLASH, COMMA, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
+import { BACKSLASH, COMMA, CR, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
 import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';
 
@@ -454,4 +454,41 @@ export class RowScanner {
     this.#place = place;
     return undefined;
   }
+}
+
+/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
+export const MOST_FIELDS = 1024 * 1024;
+
+/** The fields of a row, without quotes around them. */
+export function fieldsOfRow(row: Buffer, delimiter: number): string[] {
+  const end = endOfFields(row);
+  const fields: string[] = [];
+  for (let at = 0; at <= end; ) {
+    const parts: Buffer[] = [];
+    let from = at;
+    if (row[at] === QUOTE) {
+      from = ++at;
+      while (at < end && (row[at] !== QUOTE || row[at + 1] === QUOTE)) {
+        if (row[at] === QUOTE) {
+          parts.push(row.subarray(from, at));
+          from = ++at;
+        }
+        at++;
+      }
+      parts.push(row.subarray(from, Math.min(at, end)));
+      from = ++at;
+    }
+    let next = from <= end ? row.indexOf(delimiter, from) : -1;
+    if (next < 0 || next > end) next = end;
+    if (from < next) parts.push(row.subarray(from, next));
+    fields.push(Buffer.concat(parts).toString());
+    at = Math.max(next, from - 1) + 1;
+  }
+  return fields;
+}
+
+/** Offset at which the last field of a row ends: before the line end. The input's end is a LF. */
+export function endOfFields(row: Buffer): number {
+  const end = row.at(-1) === LF ? row.length - 1 : row.length;
+  return row[end - 1] === CR ? end - 1 : end;
 }

@@ -1,24 +1,30 @@
 /**
- * Reads the first row of CSV or TSV: whether it is a header, its fields, and the column of URLs.
+ * Reads the first row of CSV, TSV or CDX: whether the row is a header, its fields, and the column of
+ * URLs.
  */
 
 import { COMMA, CR, LF, QUOTE } from '../../base/ascii.js';
 import { isDigits } from '../../base/characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
-import { isUrl, isUrlColumnName, RowScanner } from './columns.js';
+import { ARCHIVE_TIME, beginsWithHeader, TIME_DIGITS } from './cdx.js';
+import {
+  endOfFields,
+  fieldsOfRow,
+  isUrl,
+  isUrlColumnName,
+  MOST_FIELDS,
+  RowScanner,
+} from './columns.js';
 import type { Chunks, LinesOptions } from './raw-input.js';
 
 /** Maximum length of the first row, in bytes. */
-export const LONGEST = 1024 * 1024;
+const LONGEST = 1024 * 1024;
 
 /** Maximum number of rows in which a header is looked for below comments. */
 const MOST_ROWS_ABOVE = 64;
 
 /** Maximum length of the first row if only its fields are counted, in bytes. */
 const LONGEST_COUNTED = 16 * LONGEST;
-
-/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
-export const MOST_FIELDS = LONGEST;
 
 const UNCLOSED_HEADER =
   'a quote in the header is not closed, so the header would be the whole input. Close the quote, or use --no-header if the first row is a record';
@@ -102,7 +108,7 @@ export async function readFirstRow(
   const row = head.subarray(start, end);
   if (endOfFields(row) === 0)
     return { header: Buffer.alloc(0), headerLines: 0, column: 0, rowFields: 1 };
-  const fields = fieldsOf(row, delimiter);
+  const fields = fieldsOfRow(row, delimiter);
   const hasHeader = options.header ?? !fields.some(isUrl);
   if (hasHeader && options.header === undefined) {
     const line = newlines + 1;
@@ -203,7 +209,7 @@ function headerBelow(
     const scanner = new RowScanner(delimiter);
     const end = scanner.scan(head, at);
     if (end === undefined) return undefined;
-    const fields = fieldsOf(head.subarray(at, end), delimiter);
+    const fields = fieldsOfRow(head.subarray(at, end), delimiter);
     if (fields.length > 1 || fields.some(isUrlColumnName)) return number;
     if (fields.some(isUrl)) return undefined;
     number += scanner.newlines + 1;
@@ -253,28 +259,22 @@ function holdsReturn(row: Buffer, delimiter: number): boolean {
   return false;
 }
 
-/** Offset at which the last field of a row ends: before the line end. The input's end is a LF. */
-function endOfFields(row: Buffer): number {
-  const end = row.at(-1) === LF ? row.length - 1 : row.length;
-  return row[end - 1] === CR ? end - 1 : end;
-}
-
 /** What a column holds, and the option that names it. */
 interface Sought {
   readonly content: string;
   readonly option: string;
 }
 
-export const URLS: Sought = { content: 'URLs', option: '--url-field' };
-export const TIME: Sought = { content: 'times', option: '--time-field' };
-export const AGENT: Sought = { content: 'agents', option: '--agent-field' };
+const URLS: Sought = { content: 'URLs', option: '--url-field' };
+const TIME: Sought = { content: 'times', option: '--time-field' };
+const AGENT: Sought = { content: 'agents', option: '--agent-field' };
 
 /**
  * The column, from 0, that an option names, or gives the number of.
  *
  * @throws RobotsFilterError `input` if there is none, or several
  */
-export function columnNamed(
+function columnNamed(
   fields: readonly string[],
   hasHeader: boolean,
   column: string,
@@ -360,7 +360,7 @@ function columnNumber(text: string | undefined): number {
   return number <= MOST_FIELDS ? number : 0;
 }
 
-export function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
+function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
   return new RobotsFilterError('input', `${name}: ${reason}`);
 }
 
@@ -379,30 +379,115 @@ function countFields(row: Buffer, delimiter: number): number {
   }
 }
 
-/** The fields of a row, without quotes around them. */
-export function fieldsOf(row: Buffer, delimiter: number): string[] {
-  const end = endOfFields(row);
-  const fields: string[] = [];
-  for (let at = 0; at <= end; ) {
-    const parts: Buffer[] = [];
-    let from = at;
-    if (row[at] === QUOTE) {
-      from = ++at;
-      while (at < end && (row[at] !== QUOTE || row[at + 1] === QUOTE)) {
-        if (row[at] === QUOTE) {
-          parts.push(row.subarray(from, at));
-          from = ++at;
-        }
-        at++;
-      }
-      parts.push(row.subarray(from, Math.min(at, end)));
-      from = ++at;
-    }
-    let next = from <= end ? row.indexOf(delimiter, from) : -1;
-    if (next < 0 || next > end) next = end;
-    if (from < next) parts.push(row.subarray(from, next));
-    fields.push(Buffer.concat(parts).toString());
-    at = Math.max(next, from - 1) + 1;
+// ---- The first line of an index in columns (CDX): a header, or a record
+
+/** The letters of the columns with the URL as it was captured, and with the time of the capture. */
+const URL_LETTER = 'a';
+const TIME_LETTER = 'b';
+
+/** The first columns of every index without a header: key, time and URL. */
+const USUAL_LETTERS = ['N', TIME_LETTER, URL_LETTER];
+
+/**
+ * Reads the columns of an index: from its header, which it takes from `chunks`, or from its first
+ * line.
+ *
+ * @throws RobotsFilterError `input` if neither says which column holds the URL
+ */
+export async function readFirstLine(chunks: Chunks, options: RowsOptions): Promise<FirstRow> {
+  let start = 0;
+  const hasLine = (bytes: Buffer): boolean => {
+    while (isLineEnd(bytes, start)) start += bytes[start] === CR ? 2 : 1;
+    return bytes.includes(LF, start);
+  };
+  const peeked = await chunks.peek(LONGEST, hasLine);
+  hasLine(peeked);
+  const head = peeked.subarray(0, LONGEST);
+  const newline = head.indexOf(LF, start);
+  if (newline < 0 && head.length >= LONGEST) {
+    throw refusal(options, 'the first line does not end within 1 MiB. Is it an index in CDX?');
   }
-  return fields;
+  const end = newline < 0 ? head.length : newline;
+  const line = fieldsOfLine(head.subarray(start, end));
+  if (line.length === 1 && line[0] === '') {
+    return { header: Buffer.alloc(0), headerLines: 0, column: 0, rowFields: 1 };
+  }
+  const isHeader = beginsWithHeader(head, start) === true;
+  if (options.header === true && !isHeader) {
+    throw refusal(options, `its first line is no header of CDX, ${USUAL_HEADER}`);
+  }
+  if (isHeader && options.header !== false) {
+    if (start > 0) {
+      throw refusal(
+        options,
+        'empty lines stand before its header. Leave them out: grep . FILE | robots-filter --input cdx …',
+      );
+    }
+    checkDelimiter(head, options);
+    const letters = line.filter((letter) => letter !== '').slice(1);
+    const header = Buffer.from(head.subarray(0, newline < 0 ? end : newline + 1));
+    // The line end stays as an empty line, so that lines keep their numbers.
+    chunks.drop(end);
+    return { header, headerLines: 1, ...columnsIn(letters, true, options) };
+  }
+  const [, time = '', url] = line;
+  if (time.length === TIME_DIGITS && isDigits(time) && url !== undefined) {
+    const names = line.map((_, index) => USUAL_LETTERS[index] ?? String(index + 1));
+    return { header: undefined, headerLines: 0, ...columnsIn(names, true, options) };
+  }
+  if (options.column === undefined) {
+    throw refusal(
+      options,
+      `its first line is no header of CDX, ${USUAL_HEADER}, and does not begin with a key, a time of 14 digits and a URL. Give the number of the column with the URL: --url-field N`,
+    );
+  }
+  return { header: undefined, headerLines: 0, ...columnsIn(line, false, options) };
+}
+
+const USUAL_HEADER = 'such as " CDX N b a m s k r M S V g"';
+
+/**
+ * The columns that are asked for, among those of these names.
+ *
+ * @param areNames whether these are letters, not the fields of a line
+ */
+function columnsIn(
+  names: readonly string[],
+  areNames: boolean,
+  options: RowsOptions,
+): Omit<FirstRow, 'header' | 'headerLines'> {
+  const { column = URL_LETTER, timeColumn, agentColumn } = options;
+  const time = timeColumn === ARCHIVE_TIME && areNames ? TIME_LETTER : timeColumn;
+  return {
+    column: columnNamed(names, areNames, column, URLS, options),
+    timeColumn: time === undefined ? time : columnNamed(names, areNames, time, TIME, options),
+    agentColumn:
+      agentColumn === undefined
+        ? agentColumn
+        : columnNamed(names, areNames, agentColumn, AGENT, options),
+    rowFields: names.length,
+  };
+}
+
+/** @throws RobotsFilterError `input` if the header names another delimiter than the space */
+function checkDelimiter(head: Buffer, options: RowsOptions): void {
+  const first = head.toString('latin1', 0, 1);
+  if (first === ' ' || first === 'C') return;
+  const shown = first === '\t' ? '\\t' : first;
+  throw refusal(
+    options,
+    `its header separates columns by ${JSON.stringify(first)}, and only spaces are read. Use spaces: tr '${shown}' ' ' < FILE | robots-filter --input cdx …`,
+  );
+}
+
+/** Whether a line end is there, as the whole of a line. */
+function isLineEnd(bytes: Buffer, at: number): boolean {
+  return bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF);
+}
+
+/** The fields of a line, with or without its line end. */
+function fieldsOfLine(line: Buffer): string[] {
+  let end = line.at(-1) === LF ? line.length - 1 : line.length;
+  if (line[end - 1] === CR) end--;
+  return line.toString('utf8', 0, end).split(' ');
 }

@@ -24,9 +24,9 @@ import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
-import { afterTime, beginsWithIndex, readColumns } from './cdx.js';
+import { afterTime, beginsWithIndex } from './cdx.js';
 import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
-import { type RowsOptions, readFirstRow } from './first-row.js';
+import type { RowsOptions } from './first-row.js';
 import {
   type Chunks,
   type LinesOptions,
@@ -160,7 +160,8 @@ const cdx: Format = {
   name: 'cdx',
   recognise: beginsWithIndex,
   async toRows(chunks, options) {
-    const first = await readColumns(chunks, options);
+    const { readFirstLine } = await import('./first-row.js');
+    const first = await readFirstLine(chunks, options);
     return { ...first, stream: chunks.stream() };
   },
 };
@@ -542,6 +543,7 @@ async function toRows(
   delimiter: typeof COMMA | typeof TAB,
   options: RowsOptions,
 ): Promise<Rows> {
+  const { readFirstRow } = await import('./first-row.js');
   const { RowLines } = await import('./row-lines.js');
   const first = await readFirstRow(chunks, delimiter, options);
   const { header, headerLines, column, timeColumn, agentColumn, rowFields } = first;

@@ -3,8 +3,7 @@ import { formatFieldPath } from '../../base/arguments.js';
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE } from '../../base/ascii.js';
 import { NOTATIONS, type RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
-import { firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
-import { fieldsOf } from './first-row.js';
+import { fieldsOfRow, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
 import { sniffFormat } from './formats.js';
 import type { OpenInput } from './open.js';
 import { byteOrderMarkBytes } from './raw-input.js';
@@ -178,13 +177,13 @@ function addRows(
 ): void {
   const { beginning } = input;
   const header = input.kind === 'stream' ? input.header : undefined;
-  const names = header === undefined ? [] : fieldsOf(header, delimiter);
+  const names = header === undefined ? [] : fieldsOfRow(header, delimiter);
   let at = header === undefined ? byteOrderMarkBytes(beginning) : beginning.indexOf(header);
   if (at < 0) return;
   at += header?.length ?? 0;
   for (let row = 0; row < MOST_RECORDS && at < beginning.length; row++) {
     const end = new RowScanner(delimiter).scan(beginning, at) ?? beginning.length;
-    for (const [index, field] of fieldsOf(beginning.subarray(at, end), delimiter).entries()) {
+    for (const [index, field] of fieldsOfRow(beginning.subarray(at, end), delimiter).entries()) {
       const name = names[index]?.trim() ?? '';
       add(name === '' ? String(index + 1) : name, field);
     }

@@ -19,7 +19,7 @@ import {
 } from '../../kernel/query-settings.js';
 import type { Agent } from '../../protocol/agent.js';
 import { type Use, useQuestions } from '../../protocol/uses.js';
-import { fieldsOf } from '../input/first-row.js';
+import { fieldsOfRow } from '../input/columns.js';
 import type { Rewriter } from './output.js';
 import type { Said, Saying } from './record-sayings.js';
 
@@ -129,7 +129,9 @@ export class HeaderRow {
     if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
     const names = this.#addedNames();
     refuseSameColumns(names);
-    const clash = fieldsOf(header, notation.charCodeAt(0)).find((field) => names.includes(field));
+    const clash = fieldsOfRow(header, notation.charCodeAt(0)).find((field) =>
+      names.includes(field),
+    );
     if (clash !== undefined) {
       throw new RobotsFilterError(
         'input',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { COMMA, LF } from '../../../../src/base/ascii.js';
 import { ROW_MARK_BYTES, ROW_MARKED, ROW_REFUSED } from '../../../../src/kernel/layout.js';
-import { fieldsOf } from '../../../../src/pipeline/input/first-row.js';
+import { fieldsOfRow } from '../../../../src/pipeline/input/columns.js';
 import { PIECE_BYTES, RowLines } from '../../../../src/pipeline/input/row-lines.js';
 
 /** The lines that an input in chunks of `size` bytes yields. */
@@ -114,6 +114,6 @@ describe('rows as lines', () => {
     ['"",""', ['', '']],
     ['a"b,"c"', ['a"b', 'c']],
   ])('%j has the fields %j', (row, fields) => {
-    expect(fieldsOf(Buffer.from(row), COMMA)).toEqual(fields);
+    expect(fieldsOfRow(Buffer.from(row), COMMA)).toEqual(fields);
   });
 });

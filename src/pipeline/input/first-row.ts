@@ -1,5 +1,5 @@
 /**
- * Reads the first row of CSV, TSV or CDX: whether the row is a header, its fields, and the column of
+ * Reads the first row of CSV, TSV or CDX: whether it is a header, its fields, and the column of
  * URLs.
  */
 

@@ -19,7 +19,12 @@ import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../pipeline/bad
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { OutputFormat } from '../pipeline/output/rows.js';
 import { parseUses, type Use } from '../protocol/uses.js';
-import { MAX_BYTES, MIN_BYTES, PROFILES, type Profile } from '../protocol/verdict.js';
+import {
+  GREATEST_PARSING_LIMIT,
+  LEAST_PARSING_LIMIT,
+  PROFILES,
+  type Profile,
+} from '../protocol/verdict.js';
 import { type AskedAgentOptions, collectAgents } from './agents.js';
 import { type COMMAND_NAMES, usageError } from './console.js';
 import type { CountKey } from './report/run-counts.js';
@@ -531,7 +536,7 @@ export const shared = {
       '--max-robots-bytes <n>',
       'Read only this many bytes of each robots.txt.',
       `${robotsBytesRange}. The rest is ignored. The google profile has no limit and ignores this option.`,
-    ).argParser(wholeNumber(MIN_BYTES, MAX_BYTES, 'bytes')),
+    ).argParser(wholeNumber(LEAST_PARSING_LIMIT, GREATEST_PARSING_LIMIT, 'bytes')),
 
   followLinks: (): Option =>
     describedOption(

@@ -7,7 +7,7 @@ import { isBlankLine, readLines } from '../files/lines.js';
 import { ROW_MARK_BYTES } from '../kernel/layout.js';
 import { RecordLocator } from '../kernel/session.js';
 import type { OpenInput } from '../pipeline/input/open.js';
-import { DescriptorSource } from '../pipeline/input/raw-input.js';
+import { DescriptorChunks } from '../pipeline/input/raw-input.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
 import { nameOfAuthority } from '../sources/item.js';
 import type { FetchAuthority } from './result.js';
@@ -236,8 +236,8 @@ async function* chunksOf(input: OpenInput, signal?: AbortSignal): AsyncGenerator
   if (input.kind === 'pipe' && input.head.length > 0) yield Buffer.from(input.head);
   const source =
     input.kind === 'file'
-      ? DescriptorSource.ofFile(input.descriptor, input.offset, input.size)
-      : await DescriptorSource.ofPipe(input.descriptor);
+      ? DescriptorChunks.ofFile(input.descriptor, input.offset, input.size)
+      : await DescriptorChunks.ofPipe(input.descriptor);
   const abandon = () => void source.abandon();
   signal?.addEventListener('abort', abandon);
   try {

@@ -1,7 +1,12 @@
 import { DELETE, SPACE } from '../base/ascii.js';
 import { isDigit, isLetter } from '../base/characters.js';
 import { FOLLOWED_REDIRECTS, parseUrl } from '../http/url.js';
-import { DAY, MAX_BYTES, MIN_BYTES, type Profile } from '../protocol/verdict.js';
+import {
+  DAY,
+  GREATEST_PARSING_LIMIT,
+  LEAST_PARSING_LIMIT,
+  type Profile,
+} from '../protocol/verdict.js';
 
 /*
  * The ranges and defaults of the settings for fetching. The command line shows them in its help, so
@@ -39,8 +44,8 @@ const GOOGLE_MAX_BYTES = 8 * 2 ** 20;
  * file.
  */
 export function maxBytesRange(profile: Profile | undefined): Range {
-  const standard = profile === 'google' ? GOOGLE_MAX_BYTES : MIN_BYTES;
-  return { least: MIN_BYTES, most: MAX_BYTES, standard };
+  const standard = profile === 'google' ? GOOGLE_MAX_BYTES : LEAST_PARSING_LIMIT;
+  return { least: LEAST_PARSING_LIMIT, most: GREATEST_PARSING_LIMIT, standard };
 }
 
 /** Some servers refuse headers of 4 KiB, with a status that allows everything. */

@@ -8,7 +8,7 @@ import { describeSystemError, errorCode, makeDirectory } from '../files/system-e
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import type { Profile } from '../protocol/verdict.js';
 import {
-  FETCH_STATE,
+  FETCH_STATE_FILE,
   type FetchState,
   formatFetchState,
   isOfTheFuture,
@@ -205,7 +205,7 @@ export class Store {
       const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
       const files = [
         ...(isNew ? [{ name: ROBOTS_TXT, bytes: body }] : []),
-        { name: FETCH_STATE, bytes: Buffer.from(formatFetchState(state)) },
+        { name: FETCH_STATE_FILE, bytes: Buffer.from(formatFetchState(state)) },
       ];
       await replaceInOrder(
         directory,
@@ -259,7 +259,7 @@ async function readState(
   authority: FetchAuthority,
   profile: Profile,
 ): Promise<FetchState | undefined> {
-  const path = join(directory, FETCH_STATE);
+  const path = join(directory, FETCH_STATE_FILE);
   if (!exists(path)) return undefined;
   try {
     const status = await stat(path);
@@ -286,7 +286,7 @@ async function keepFinding(directory: string, authority: FetchAuthority): Promis
   const history = join(directory, HISTORY);
   try {
     const robots = await contentsOf(join(directory, ROBOTS_TXT));
-    const bytes = await contentsOf(join(directory, FETCH_STATE), LONGEST_FETCH_STATE);
+    const bytes = await contentsOf(join(directory, FETCH_STATE_FILE), LONGEST_FETCH_STATE);
     const state = bytes && parseFetchState(bytes, authority);
     // A state that means a missing robots.txt, or that cannot be read, tells nothing without it.
     const isTelling = typeof state === 'object' && state.accessResult !== 'successful';
@@ -298,7 +298,7 @@ async function keepFinding(directory: string, authority: FetchAuthority): Promis
     const since = isStored ? state.since : (await stat(join(directory, ROBOTS_TXT))).mtimeMs;
     const files = [
       ...(robots === undefined ? [] : [{ name: ROBOTS_TXT, bytes: robots }]),
-      ...(bytes === undefined ? [] : [{ name: FETCH_STATE, bytes }]),
+      ...(bytes === undefined ? [] : [{ name: FETCH_STATE_FILE, bytes }]),
     ];
     await createWhole(history, `${digitsOf(since)}-${digestOfAll(files).slice(0, 8)}`, files);
   } catch (error) {

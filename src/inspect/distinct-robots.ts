@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { automatonAt } from '../view/automaton-view.js';
 import { SHARD_SPAN } from '../view/shard-view.js';
 import type { TableAuthority } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
@@ -64,7 +65,7 @@ export class DistinctRobots {
     if (digest === undefined) {
       const shard = this.#view.shardAt(automaton);
       const start = automaton % SHARD_SPAN;
-      const end = start + shard.automatonAt(automaton).bytes;
+      const end = start + automatonAt(shard, automaton).bytes;
       digest = createHash('sha1').update(shard.reader.bytes.subarray(start, end)).digest('hex');
       this.#digests.set(automaton, digest);
     }

@@ -2,6 +2,7 @@
 
 import { firstStrings, type Strings, sortStrings } from '../base/string-sort.js';
 import { MAX_HOST_BYTES } from '../table/format.js';
+import { rulesOf } from '../view/automaton-view.js';
 import { SHARD_SPAN } from '../view/shard-view.js';
 import type { MergedGroup, TableAuthority, TableHost, TableRule } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
@@ -149,7 +150,7 @@ export class DecidedRules {
     if (authority !== undefined) {
       for (const read of nearestFirst(this.#groupsOf(authority.robots), line)) {
         const { group } = read;
-        read.rules ??= new Map(this.#view.rules(group).map((each) => [each.line, each]));
+        read.rules ??= new Map(rulesOf(this.#view, group).map((each) => [each.line, each]));
         const { rules } = read;
         const rule = rules.get(line);
         if (rule !== undefined) return { host, authority, since, rule, group, rules };

@@ -5,6 +5,7 @@ import { isOfGroup, recordsFor } from '../protocol/fields.js';
 import { parseRecordValue } from '../protocol/preferences.js';
 import { escapeText } from '../table/display-text.js';
 import type { TableRecord } from '../table/record-list.js';
+import { rulesOf } from '../view/automaton-view.js';
 import {
   answersFor,
   type MergedGroup,
@@ -90,7 +91,7 @@ export function* authorityLines(
   for (const group of groups) {
     yield '';
     for (const token of group.productTokens) yield `          User-agent: ${token}`;
-    const rules = view.rules(group);
+    const rules = rulesOf(view, group);
     if (rules.length === 0) yield '          # no rule can match: everything is allowed';
     const lines = [
       ...rules.map((rule) => [rule.line, ruleLine(rule)] as const),
@@ -170,7 +171,7 @@ export function authorityJson(
     }),
     groups: groups.map((group) => ({
       productTokens: group.productTokens,
-      rules: view.rules(group).map(({ allow, text, line }) => ({
+      rules: rulesOf(view, group).map(({ allow, text, line }) => ({
         line,
         kind: allow ? 'allow' : 'disallow',
         pattern: JSON.parse(`"${text}"`) as string,

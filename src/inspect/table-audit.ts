@@ -15,6 +15,7 @@ import { type RuleSummary, summarise } from '../patterns/reach.js';
 import type { Agent } from '../protocol/agent.js';
 import type { AccessResult } from '../protocol/verdict.js';
 import { MAX_GROUP_RULES } from '../table/format.js';
+import { automatonAt } from '../view/automaton-view.js';
 import { SHARD_SPAN, type ShardView } from '../view/shard-view.js';
 import type { TableGroup, TablePattern } from '../view/table-content.js';
 import type { TableView } from '../view/table-view.js';
@@ -102,7 +103,7 @@ export class TableAudit {
       const key = `${automaton} ${firstLine}`;
       if (automaton === 0 || seen.has(key)) continue;
       seen.add(key);
-      const view = this.#view.shardAt(automaton).automatonAt(automaton);
+      const view = automatonAt(this.#view, automaton);
       if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
         throw this.#view
           .shardAt(automaton)
@@ -119,7 +120,7 @@ export class TableAudit {
   automatonBytes(automaton: number): Uint8Array {
     const shard = this.#view.shardAt(automaton);
     const start = automaton % SHARD_SPAN;
-    return shard.reader.bytes.subarray(start, start + shard.automatonAt(automaton).bytes);
+    return shard.reader.bytes.subarray(start, start + automatonAt(shard, automaton).bytes);
   }
 
   #agentsIn({ shard }: ShardView): readonly AgentLinks[] {
@@ -149,7 +150,7 @@ export class TableAudit {
 
   #summaryOfAutomaton(automaton: number): RuleSummary {
     return this.#byAutomaton.of(automaton, 0, () =>
-      summarise(this.#view.shardAt(automaton).automatonAt(automaton).patterns(), this.#google),
+      summarise(automatonAt(this.#view, automaton).patterns(), this.#google),
     );
   }
 }

@@ -16,6 +16,7 @@ import { MAX_PATTERN_BYTES } from '../table/check.js';
 import { isWholeText } from '../table/display-text.js';
 import { TOKEN_ANY } from '../table/format.js';
 import type { TableRecord } from '../table/record-list.js';
+import { automatonAt, rulesOf } from '../view/automaton-view.js';
 import type { GroupLists, ShardView } from '../view/shard-view.js';
 import {
   answersFor,
@@ -136,7 +137,7 @@ const encoder = new TextEncoder();
 function groupRules(view: ShardView, group: MergedGroup): Rule[] {
   let patterns: ReadonlyMap<string, TablePattern> | undefined;
   let left = MAX_PATTERN_BYTES;
-  return view.rules(group).map(({ allow, text, bytes, line }) => {
+  return rulesOf(view, group).map(({ allow, text, bytes, line }) => {
     const written = JSON.parse(`"${text}"`) as string;
     if (isWholeText(written)) return { allow, pattern: encoder.encode(written), line };
     patterns ??= patternsOf(view, group);
@@ -159,7 +160,7 @@ function patternsOf(view: ShardView, { groups }: MergedGroup): ReadonlyMap<strin
   const patterns = new Map<string, TablePattern>();
   for (const { automaton, firstLine } of groups) {
     if (automaton === 0) continue;
-    for (const pattern of view.automatonAt(automaton).patterns()) {
+    for (const pattern of automatonAt(view, automaton).patterns()) {
       patterns.set(keyOf(firstLine + pattern.line, pattern.rank), pattern);
     }
   }

@@ -38,7 +38,7 @@ import {
 } from '../protocol/robots-file.js';
 import { type SignalGroup, type Signals, signalsOf } from '../protocol/signals.js';
 import { useOf } from '../protocol/uses.js';
-import { MAX_BYTES, type Profile, type Verdict } from '../protocol/verdict.js';
+import { GREATEST_PARSING_LIMIT, type Profile, type Verdict } from '../protocol/verdict.js';
 import {
   ACCESS_UNREACHABLE,
   GROUP_BYTES,
@@ -380,7 +380,7 @@ function longestOf(paths: readonly string[], profile: Profile): LongestPath {
   const parsed = (line: (path: string) => string): Robots =>
     Robots.parse(`User-agent: *\n${paths.map((path) => `${line(path)}\n`).join('')}`, {
       profile,
-      maxBytes: MAX_BYTES,
+      maxBytes: GREATEST_PARSING_LIMIT,
     });
   const rules = parsed((path) => `Disallow: ${path}`);
   let signals: Robots | undefined;

@@ -623,12 +623,12 @@ export const REGISTER_NAMES_USED = REGISTER_QUERY + WORD;
 /** The key of the hash of values, drawn at random, in the form of a table's HEADER_HOST_KEY. */
 export const REGISTER_KEY = CACHE_LINE;
 export const REGISTER_KEY_BYTES = 264;
-/** Addresses of entries, ENTRY_…, by their hashes, with linear probing; 0 for none. */
+/** Addresses of values, VALUE_…, by their hashes, with linear probing; 0 for none. */
 export const REGISTER_SLOTS = REGISTER_KEY + ((REGISTER_KEY_BYTES + CACHE_LINE - 1) & -CACHE_LINE);
 export const REGISTER_SLOT_COUNT = 1 << 14;
-/** With more entries the host empties the slots, so that a search ends soon. */
-export const REGISTER_MOST_ENTRIES = 1 << 13;
-/** Room for entries, and for queries, each a copy of another with an agent of its own. */
+/** With more values the host empties the slots, so that a search ends soon. */
+export const REGISTER_MOST_VALUES = 1 << 13;
+/** Room for values, and for queries, each a copy of another with an agent of its own. */
 export const REGISTER_ROOM = REGISTER_SLOTS + REGISTER_SLOT_COUNT * WORD;
 export const REGISTER_ROOM_BYTES = 1 << 20;
 /** Counters by the name of the agent, NAME_…. */
@@ -637,13 +637,13 @@ export const REGISTER_NAMES = REGISTER_ROOM + REGISTER_ROOM_BYTES;
 export const REGISTER_MOST_NAMES = 1 << 13;
 
 /** A value of the agent field, as it stands in the line, and the query that answers for it. */
-export const ENTRY_HASH = 0;
+export const VALUE_HASH = 0;
 /** The query as in REGISTER_QUERY. */
-export const ENTRY_ASKED = ENTRY_HASH + WORD;
-export const ENTRY_QUERY = ENTRY_ASKED + WORD;
-export const ENTRY_VALUE_BYTES = ENTRY_QUERY + WORD;
-/** The value. */
-export const ENTRY_VALUE = ENTRY_VALUE_BYTES + WORD;
+export const VALUE_ASKED = VALUE_HASH + WORD;
+export const VALUE_QUERY = VALUE_ASKED + WORD;
+export const VALUE_LENGTH = VALUE_QUERY + WORD;
+/** The value itself. */
+export const VALUE_TEXT = VALUE_LENGTH + WORD;
 /** Bytes of a value that count: an agent that is named after them is not seen. */
 export const MOST_VALUE_BYTES = 1024;
 

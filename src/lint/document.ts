@@ -7,7 +7,7 @@ import { ASTERISK, HASH } from '../base/ascii.js';
 import { endOfProductToken, isLineEnd } from '../protocol/agent.js';
 import { textOf } from '../protocol/encoding.js';
 import { GRAMMARS, type Key, LineCursor, type LineForm, RecordCursor } from '../protocol/lines.js';
-import { MIN_BYTES } from '../protocol/verdict.js';
+import { LEAST_PARSING_LIMIT } from '../protocol/verdict.js';
 import type { Span } from './finding.js';
 
 /** A line as the `rfc9309` profile reads it. Offsets are in the bytes of the document. */
@@ -61,7 +61,7 @@ export class RobotsDocument {
 
   constructor(body: Uint8Array) {
     const grammar = GRAMMARS.rfc9309;
-    const { bytes, start, end, ignoredBytes, utf16 } = textOf(body, grammar, MIN_BYTES);
+    const { bytes, start, end, ignoredBytes, utf16 } = textOf(body, grammar, LEAST_PARSING_LIMIT);
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.start = start;
     this.end = end;

@@ -27,7 +27,7 @@ import {
   type Warning,
   type WarningCode,
 } from './robots-file.js';
-import { MAX_BYTES, MIN_BYTES, type Profile } from './verdict.js';
+import { GREATEST_PARSING_LIMIT, LEAST_PARSING_LIMIT, type Profile } from './verdict.js';
 
 export interface ParseOptions {
   /** The profile; default `rfc9309`. */
@@ -71,7 +71,7 @@ export function withRules({ groups, rules, ...others }: PlacedFile): RobotsFile 
  */
 export function placeRules(body: Uint8Array, options: ParseOptions, parts?: FileParts): PlacedFile {
   checkParseOptions(options);
-  const { profile = 'rfc9309', maxBytes = MIN_BYTES } = options;
+  const { profile = 'rfc9309', maxBytes = LEAST_PARSING_LIMIT } = options;
   const grammar = GRAMMARS[profile];
   const text = textOf(body, grammar, maxBytes);
   return new FileParser(text, grammar, maxBytes, parts).parse();
@@ -80,7 +80,7 @@ export function placeRules(body: Uint8Array, options: ParseOptions, parts?: File
 /** @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range */
 export function checkParseOptions({
   profile = 'rfc9309',
-  maxBytes = MIN_BYTES,
+  maxBytes = LEAST_PARSING_LIMIT,
 }: ParseOptions): void {
   if (!Object.hasOwn(GRAMMARS, profile)) {
     throw new RobotsFilterError(
@@ -88,10 +88,14 @@ export function checkParseOptions({
       `profile ${JSON.stringify(profile)} does not exist; use one of ${Object.keys(GRAMMARS).join(', ')}`,
     );
   }
-  if (!Number.isInteger(maxBytes) || maxBytes < MIN_BYTES || maxBytes > MAX_BYTES) {
+  if (
+    !Number.isInteger(maxBytes) ||
+    maxBytes < LEAST_PARSING_LIMIT ||
+    maxBytes > GREATEST_PARSING_LIMIT
+  ) {
     throw new RobotsFilterError(
       'usage',
-      `maxBytes is ${maxBytes}; use a whole number from ${MIN_BYTES} (500 KiB, the least that RFC 9309 section 2.5 allows) to ${MAX_BYTES}`,
+      `maxBytes is ${maxBytes}; use a whole number from ${LEAST_PARSING_LIMIT} (500 KiB, the least that RFC 9309 section 2.5 allows) to ${GREATEST_PARSING_LIMIT}`,
     );
   }
 }

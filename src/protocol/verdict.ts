@@ -164,7 +164,7 @@ export const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-
 /**
  * The default parsing limit in bytes, which is the least that RFC 9309 section 2.5 allows: 500 KiB.
  */
-export const MIN_BYTES = 512_000;
+export const LEAST_PARSING_LIMIT = 512_000;
 
 /** The greatest parsing limit in bytes. Such a line still fits into a string, even from UTF-16. */
-export const MAX_BYTES = 0x1000_0000;
+export const GREATEST_PARSING_LIMIT = 0x1000_0000;

@@ -19,7 +19,7 @@ import {
 } from './entry.js';
 import {
   type Copy,
-  FETCH_STATE,
+  FETCH_STATE_FILE,
   type FetchOutcome,
   type FetchReading,
   type FetchState,
@@ -195,7 +195,7 @@ function* pastEntries(
   reading: FetchReading,
 ): Generator<EntryEvent> {
   for (const { access, since, confirmed } of findingsOf(state, copy, reading)) {
-    const source = `${prefix}${access === 'successful' ? ROBOTS_TXT : FETCH_STATE}`;
+    const source = `${prefix}${access === 'successful' ? ROBOTS_TXT : FETCH_STATE_FILE}`;
     // A state that was written by hand has no time: its directory may.
     const last = fitsTable(confirmed) ? confirmed : (entry.date ?? 0);
     const dates = fitsTable(since) && secondOf(since) < secondOf(last) ? [since, last] : [last];
@@ -395,7 +395,7 @@ async function readHostDirectory(
   const read = await readFetchState(path, authority, { access, options });
   // Without the state, it is not known whether the robots.txt still counts.
   if (read?.kind === 'skip') {
-    return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_STATE}`, skip: read };
+    return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_STATE_FILE}`, skip: read };
   }
   const state = read?.state;
   const reading = options.fetchReading ?? {};
@@ -406,7 +406,7 @@ async function readHostDirectory(
     options.needsDates === true && state !== undefined ? { state, prefix, limit } : undefined;
   const fetchedItem = (fetched: FetchOutcome): EntryItem => {
     const body = new Uint8Array(0);
-    const source = `${prefix}${FETCH_STATE}`;
+    const source = `${prefix}${FETCH_STATE_FILE}`;
     return {
       kind: 'entry',
       entry: { authority, body, source, status: undefined, date, fetched },
@@ -499,7 +499,7 @@ async function readFetchState(
   authority: Authority,
   { access, options }: ReadContext,
 ): Promise<{ kind: 'state'; state: FetchState } | Skip | undefined> {
-  const statePath = join(path, FETCH_STATE);
+  const statePath = join(path, FETCH_STATE_FILE);
   if (!access.concurrent && !exists(statePath)) return undefined;
   const limit = LONGEST_FETCH_STATE;
   const body = await readFileBody(statePath, access, limit + 1, limit);

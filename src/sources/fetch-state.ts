@@ -57,7 +57,7 @@ import {
 const VERSION = 1;
 
 /** The name of the file of a state. */
-export const FETCH_STATE = 'robots.json';
+export const FETCH_STATE_FILE = 'robots.json';
 
 /** Maximum length of a state that is read, in bytes. */
 export const LONGEST_FETCH_STATE = 512 * 1024;

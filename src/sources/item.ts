@@ -16,7 +16,7 @@ import type {
   CacheWarningCode,
   WarningEvent,
 } from './entry.js';
-import { type Copy, FETCH_STATE, type FetchState } from './fetch-state.js';
+import { type Copy, FETCH_STATE_FILE, type FetchState } from './fetch-state.js';
 import {
   type FileAccess,
   type FileBody,
@@ -321,7 +321,7 @@ export function hasEnding(name: string, ending: string): boolean {
 
 /** Whether a name is ignored without a warning: hidden files, and robots.json. */
 export function isIgnored(name: string): boolean {
-  return name.startsWith('.') || name === FETCH_STATE;
+  return name.startsWith('.') || name === FETCH_STATE_FILE;
 }
 
 /** The scheme that a directory is named for; `undefined` for other names. */

@@ -9,6 +9,7 @@ import { type Authority, DEFAULT_PORTS, type Scheme } from '../protocol/authorit
 import type { Profile } from '../protocol/verdict.js';
 import { encodeRecordList } from '../table/record-list.js';
 import { verifyShard } from '../verify/verify-table.js';
+import { automatonAt } from '../view/automaton-view.js';
 import { SHARD_SPAN, type ShardView } from '../view/shard-view.js';
 import type { TableAuthority, TableHost, TableVersion } from '../view/table-content.js';
 import type { CacheEntry, WarningEvent } from './entry.js';
@@ -359,7 +360,7 @@ class CompiledBodies {
       const known = numbers.get(at);
       if (known !== undefined) return known;
       const start = at - view.shard * SHARD_SPAN;
-      const { bytes } = view.automatonAt(at);
+      const { bytes } = automatonAt(view, at);
       const number = automata.push(view.reader.bytes.subarray(start, start + bytes));
       numbers.set(at, number);
       return number;

@@ -12,6 +12,7 @@ import {
   BLOCK_MASKS,
   BLOCK_RULES,
   BLOCK_WIDE,
+  MAX_GROUP_RULES,
   NODE_BLOCKS,
   NODE_DISTANCE_WIDTH_SHIFT,
   NODE_EDGES,
@@ -30,7 +31,8 @@ import {
   TEXT_LENGTH_BYTES,
   TEXT_LIMIT,
 } from '../table/format.js';
-import type { TablePattern, TableReader, TableRule } from './table-content.js';
+import { SHARD_SPAN, type ShardView } from './shard-view.js';
+import type { MergedGroup, TablePattern, TableReader, TableRule } from './table-content.js';
 
 /** Counts of the parts of an automaton. */
 interface AutomatonCounts {
@@ -50,6 +52,36 @@ const STAR = Uint8Array.of(ASTERISK);
 const END = Uint8Array.of(DOLLAR);
 
 const NO_SEGMENTS: readonly Uint8Array[] = [];
+
+/** A table or a shard of it. */
+interface Shards {
+  shardAt(at: number): ShardView;
+}
+
+/** The automaton of a group, by its offset in the table. */
+export function automatonAt(view: Shards, at: number): AutomatonView {
+  return new AutomatonView(view.shardAt(at).reader, at % SHARD_SPAN);
+}
+
+/**
+ * The rules of a group in the order of the file, without rules that other rules always override.
+ *
+ * @throws RobotsFilterError `table` if the group is damaged
+ */
+export function rulesOf(view: Shards, { groups }: MergedGroup): TableRule[] {
+  const rules: TableRule[] = [];
+  let count = 0;
+  for (const { automaton, firstLine } of groups) {
+    if (automaton === 0) continue;
+    const own = automatonAt(view, automaton);
+    count += own.ruleCount;
+    if (count > MAX_GROUP_RULES) {
+      throw view.shardAt(automaton).reader.damaged('a group has more rules than a file can hold');
+    }
+    for (const rule of own.rules(firstLine)) rules.push(rule);
+  }
+  return rules.sort((a, b) => a.line - b.line);
+}
 
 /** Reads an automaton from beginning to end, in the order of its nodes. Takes linear time. */
 export class AutomatonView {

@@ -43,7 +43,6 @@ import {
   HOST_FORM,
   HOST_KEY_BYTES,
   HOST_SEVERAL,
-  MAX_GROUP_RULES,
   MAX_HOST_BYTES,
   RECORDS_COUNT,
   RECORDS_DATE,
@@ -70,7 +69,6 @@ import {
 import { bucketOf, entryBytesOf, NAME_STARTS, tagOf } from '../table/places.js';
 import { readRecordList, type TableRecord } from '../table/record-list.js';
 import { firstTokenFrom, numberOfToken, tokenAt } from '../table/token-list.js';
-import { AutomatonView } from './automaton-view.js';
 import {
   type AuthorityRecords,
   type MergedGroup,
@@ -79,7 +77,6 @@ import {
   type TableHistory,
   type TableHost,
   TableReader,
-  type TableRule,
   type TableVersion,
 } from './table-content.js';
 
@@ -159,6 +156,11 @@ export class ShardView {
     const { reader, shard, firstSlot } = this;
     const place = { shard, firstSlot };
     return new ShardView(reader.bytes, reader.name, place, time, listsUnknown);
+  }
+
+  /** This shard: all offsets are its own. So it can be asked as a table is. */
+  shardAt(_at: number): this {
+    return this;
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */
@@ -347,31 +349,6 @@ export class ShardView {
   }
 
   /**
-   * The rules of a group in the order of the file, without rules that other rules always override.
-   */
-  rules(group: MergedGroup): TableRule[] {
-    const parts = group.groups
-      .filter(({ automaton }) => automaton !== 0)
-      .map(({ automaton, firstLine }) => ({
-        view: this.automatonAt(automaton),
-        firstLine,
-      }));
-    if (parts.reduce((sum, { view }) => sum + view.ruleCount, 0) > MAX_GROUP_RULES) {
-      throw this.reader.damaged('a group has more rules than a file can hold');
-    }
-    const rules: TableRule[] = [];
-    for (const { view, firstLine } of parts) {
-      for (const rule of view.rules(firstLine)) rules.push(rule);
-    }
-    return rules.sort((a, b) => a.line - b.line);
-  }
-
-  /** The automaton of a group. */
-  automatonAt(at: number): AutomatonView {
-    return new AutomatonView(this.reader, at - this.#base);
-  }
-
-  /**
    * The times from which the versions of an authority's robots.txt are in force, ascending, in
    * seconds since 1970; none if the authority has no history.
    */
@@ -457,29 +434,6 @@ export class ShardView {
   /** The host whose record is at `at`. */
   hostAt(at: number): TableHost {
     return this.#hostAt(at - this.#base);
-  }
-
-  /** Yields all automata, in the order in which the hosts refer to them. */
-  *automata(): Iterable<AutomatonView> {
-    const seen = new Set([0]);
-    let left = this.#hostBytes;
-    for (const { authorities } of this.hosts()) {
-      for (const { robots } of authorities) {
-        if (seen.has(robots)) continue;
-        seen.add(robots);
-        for (const { groups } of this.groupsAndSignals(robots)) {
-          left -= GROUP_BYTES * groups.length;
-          for (const { automaton: at } of groups) {
-            if (seen.has(at)) continue;
-            seen.add(at);
-            const automaton = this.automatonAt(at);
-            left -= automaton.bytes;
-            if (left < 0) throw this.reader.damaged('its automata are longer than their section');
-            yield automaton;
-          }
-        }
-      }
-    }
   }
 
   /** Moves an offset in the bytes of the shard, unless it is "none". */

@@ -7,13 +7,7 @@ import { describeUnnamedPolicyTokens, type NamedTokens } from '../protocol/unnam
 import { ANY_KEY, signalPrefix, type Use, VOCABULARIES } from '../protocol/uses.js';
 import { shardOf } from '../table/places.js';
 import { SHARD_SPAN, type ShardView } from './shard-view.js';
-import type {
-  AuthorityRecords,
-  MergedGroup,
-  TableAuthority,
-  TableHost,
-  TableRule,
-} from './table-content.js';
+import type { AuthorityRecords, MergedGroup, TableAuthority, TableHost } from './table-content.js';
 
 /** Number of keys of signals that a warning names. */
 const MOST_KEYS = 8;
@@ -206,14 +200,6 @@ export class TableView {
   /** The groups of a robots record, those of `*` first. */
   groups(robots: number): MergedGroup[] {
     return this.shardAt(robots).groups(robots);
-  }
-
-  /**
-   * The rules of a group in the order of the file, without rules that other rules always override.
-   */
-  rules(group: MergedGroup): TableRule[] {
-    const some = group.groups.find(({ automaton }) => automaton !== 0);
-    return some === undefined ? [] : this.shardAt(some.automaton).rules(group);
   }
 
   /** As `ShardView.timesOf`. */

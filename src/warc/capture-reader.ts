@@ -27,7 +27,7 @@ import {
   accessResultOf,
   isReadByProfile,
   isSuccess,
-  MIN_BYTES,
+  LEAST_PARSING_LIMIT,
   type Profile,
 } from '../protocol/verdict.js';
 import {
@@ -226,7 +226,7 @@ export class CaptureReader implements RecordHandler {
    */
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
-    if (!isWhole && body.length < MIN_BYTES) {
+    if (!isWhole && body.length < LEAST_PARSING_LIMIT) {
       this.#broken(base, 'is truncated');
       return;
     }

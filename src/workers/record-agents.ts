@@ -12,11 +12,6 @@ import {
   CHAIN_BYTES,
   CHAIN_TEXT,
   CHAIN_TOKEN,
-  ENTRY_ASKED,
-  ENTRY_HASH,
-  ENTRY_QUERY,
-  ENTRY_VALUE,
-  ENTRY_VALUE_BYTES,
   NAME_BYTES,
   NAME_LENGTH,
   NAME_NONE,
@@ -31,8 +26,8 @@ import {
   QUERY_TABLE,
   REGISTER_HASH,
   REGISTER_KEY,
-  REGISTER_MOST_ENTRIES,
   REGISTER_MOST_NAMES,
+  REGISTER_MOST_VALUES,
   REGISTER_NAMES,
   REGISTER_NAMES_USED,
   REGISTER_QUERY,
@@ -42,6 +37,11 @@ import {
   REGISTER_SLOTS,
   REGISTER_VALUE,
   REGISTER_VALUE_END,
+  VALUE_ASKED,
+  VALUE_HASH,
+  VALUE_LENGTH,
+  VALUE_QUERY,
+  VALUE_TEXT,
 } from '../kernel/layout.js';
 import { tokenOfLink } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
@@ -74,7 +74,7 @@ export class AgentRegister {
   /** The first free address of the room, and its end. */
   #free = 0;
   readonly #end: number;
-  #entries = 0;
+  #values = 0;
   /** Queries by the query that they are copies of, and the name of their agent. */
   readonly #queries = new Map<string, number>();
   /** The indices of the names that have counters. */
@@ -119,26 +119,26 @@ export class AgentRegister {
     const asked = this.#word(register + REGISTER_QUERY);
     const text = textOf(this.#bytes.subarray(value, value + bytes), this.#task.notation);
     const agent = this.#agents.agentOf(text) ?? NO_CRAWLER;
-    const needed = this.#queryBytes(agent) + ENTRY_VALUE + bytes + 2 * ALIGNMENT;
-    if (this.#entries === REGISTER_MOST_ENTRIES || needed > this.#end - this.#free) this.#empty();
+    const needed = this.#queryBytes(agent) + VALUE_TEXT + bytes + 2 * ALIGNMENT;
+    if (this.#values === REGISTER_MOST_VALUES || needed > this.#end - this.#free) this.#empty();
     const query = this.#queryFor(agent, asked);
-    const entry = this.#take(ENTRY_VALUE + bytes);
-    this.#set(entry + ENTRY_HASH, hash);
-    this.#set(entry + ENTRY_ASKED, asked);
-    this.#set(entry + ENTRY_QUERY, query);
-    this.#set(entry + ENTRY_VALUE_BYTES, bytes);
-    this.#bytes.copyWithin(entry + ENTRY_VALUE, value, value + bytes);
+    const kept = this.#take(VALUE_TEXT + bytes);
+    this.#set(kept + VALUE_HASH, hash);
+    this.#set(kept + VALUE_ASKED, asked);
+    this.#set(kept + VALUE_QUERY, query);
+    this.#set(kept + VALUE_LENGTH, bytes);
+    this.#bytes.copyWithin(kept + VALUE_TEXT, value, value + bytes);
     let slot = hash % REGISTER_SLOT_COUNT;
     while (this.#slots[slot] !== 0) slot = (slot + 1) % REGISTER_SLOT_COUNT;
-    this.#slots[slot] = entry;
-    this.#entries++;
+    this.#slots[slot] = kept;
+    this.#values++;
   }
 
   /** Forgets all values. No line is in flight whose query lies in the room. */
   #empty(): void {
     this.#slots.fill(0);
     this.#queries.clear();
-    this.#entries = 0;
+    this.#values = 0;
     this.#free = Math.ceil((this.#register + REGISTER_ROOM) / CACHE_LINE) * CACHE_LINE;
   }
 

@@ -267,6 +267,11 @@ test.each([
     'warning: none.txt, none.csv have no records',
   ],
   [['shard', '--of', '2', 'none.csv'], 'warning: none.csv has no records'],
+  [['--robots-dir', 'robots', 'urls.txt', 'none.txt'], 'warning: none.txt has no records'],
+  [
+    ['--robots-dir', 'robots', 'none.txt', 'urls.txt', 'blank.txt', 'none.txt'],
+    'warning: none.txt, and 2 other inputs, have no records',
+  ],
   [['audit', '--robots-dir', 'robots', '--hosts', 'none.txt'], 'warning: none.txt names no host'],
   [['diff', 'robots', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
   [['lint', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
@@ -278,6 +283,8 @@ test.each([
   const place = workplace();
   place.write('none.txt', '');
   place.write('none.csv', 'url,id\n');
+  place.write('blank.txt', '\n \n');
+  place.write('urls.txt', 'https://example.com/\n');
   place.write('info.warc', recordOf({ type: 'warcinfo', block: 'software: x\r\n' }));
   const { code, stderr } = await place.run(args);
   expect(code).toBe(0);

@@ -165,7 +165,7 @@ describe('-o DIR/ with files', () => {
         out,
         ...inputs,
       ]);
-      expect([code, stderr]).toEqual([0, '']);
+      expect([code, stderr]).toEqual([0, 'robots-filter: warning: empty.txt has no records\n']);
       expect(place.read(`${out}a.txt`)).toBe(`allow\t${TEA}\n`);
       expect(place.read(`${out}b.csv`)).toBe(`id,url,verdict\n1,${CART},deny\n`);
       expect(place.read(`${out}c.csv`)).toBe(`url,no,verdict\n${TEA},7,allow\n`);

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/judge/table-memory.js';
 import type { Profile } from '../../src/protocol/verdict.js';
+import { rulesOf } from '../../src/view/automaton-view.js';
 import { ShardView } from '../../src/view/shard-view.js';
+import { automataOf } from '../inspect/verify/contents.js';
 import { mostTableBytes } from '../linear/growth.js';
 
 const LIMIT = 50_000;
@@ -85,10 +87,10 @@ describe('no body makes a table out of proportion to its size', () => {
       // All of the table can be read back.
       const view = new ShardView(table);
       let rules = 0;
-      for (const automaton of view.automata()) rules += automaton.counts().rules;
+      for (const automaton of automataOf(view)) rules += automaton.counts().rules;
       expect(rules).toBe(header.rules);
       for (const { robots } of view.find('h')?.authorities ?? []) {
-        for (const group of view.groups(robots).slice(0, 3)) view.rules(group);
+        for (const group of view.groups(robots).slice(0, 3)) rulesOf(view, group);
       }
     }
   });

@@ -9,7 +9,7 @@ import { checkTable } from '../../src/judge/table-memory.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/verdict.js';
 import { HOST_PLAIN_NAME } from '../../src/table/format.js';
-import { AutomatonView } from '../../src/view/automaton-view.js';
+import { AutomatonView, rulesOf } from '../../src/view/automaton-view.js';
 import { ShardView } from '../../src/view/shard-view.js';
 import { type TableAuthority, TableReader } from '../../src/view/table-content.js';
 import { Random } from '../random/random.js';
@@ -58,7 +58,7 @@ function groups(table: Uint8Array, host: string): string[] {
   const [authority] = view.find(host)?.authorities ?? [];
   if (authority === undefined) return [];
   return view.groups(authority.robots).map((group) => {
-    const rules = view.rules(group).map(({ allow, text, line }) => {
+    const rules = rulesOf(view, group).map(({ allow, text, line }) => {
       return `${line} ${allow ? '+' : '-'}${text}`;
     });
     return `${group.productTokens.map((token) => `<${token}>`).join('')}: ${rules.join(', ')}`;

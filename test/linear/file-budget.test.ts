@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Robots, Table } from '../../src/library/index.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { parseRobots } from '../../src/protocol/parse.js';
-import { MIN_BYTES } from '../../src/protocol/verdict.js';
+import { LEAST_PARSING_LIMIT } from '../../src/protocol/verdict.js';
 import type { CacheWarning } from '../../src/sources/entry.js';
 
 const MAX_BYTES = 64_000_000;
@@ -29,7 +29,7 @@ const SHORTEST_OVER_BUDGET = `allow:${'*'.repeat(10_000)}\n`.repeat(104);
 
 describe('the budget of a file', () => {
   it.each(COSTLY)('is enough for any file within the usual limit: %s', (_what, line) => {
-    const file = parseRobots(body(line, 2 * MIN_BYTES), { maxBytes: MAX_BYTES });
+    const file = parseRobots(body(line, 2 * LEAST_PARSING_LIMIT), { maxBytes: MAX_BYTES });
     expect(file.overBudget).toBe(false);
     expect(file.groups.length).toBeGreaterThan(0);
   });

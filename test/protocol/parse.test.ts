@@ -6,7 +6,12 @@ import { Names } from '../../src/protocol/agent.js';
 import { LineCursor } from '../../src/protocol/lines.js';
 import { parseRobots, placeRules } from '../../src/protocol/parse.js';
 import type { Group, RobotsFile } from '../../src/protocol/robots-file.js';
-import { MAX_BYTES, MIN_BYTES, PROFILES, type Profile } from '../../src/protocol/verdict.js';
+import {
+  GREATEST_PARSING_LIMIT,
+  LEAST_PARSING_LIMIT,
+  PROFILES,
+  type Profile,
+} from '../../src/protocol/verdict.js';
 import { hostileFile } from '../hostile/file.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -337,7 +342,7 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
 
   test('1: there is no size limit', () => {
     const body = bytes(`${'#\n'.repeat(300_000)}user-agent: a\ndisallow: /x\n`);
-    const file = parseRobots(body, { profile: 'google', maxBytes: MIN_BYTES });
+    const file = parseRobots(body, { profile: 'google', maxBytes: LEAST_PARSING_LIMIT });
     expect(outline(file)).toEqual(['300001 a: 300002-/x']);
     expect(file.ignoredBytes).toBe(0);
   });
@@ -528,15 +533,23 @@ describe('RFC 9309 2.5, the parsing limit', () => {
   }
 
   test('the default is 512,000 bytes (500 KiB), and a lower limit is refused', () => {
-    expect(MIN_BYTES).toBe(500 * 1024);
-    for (const maxBytes of [MIN_BYTES - 1, 0, -1, Number.NaN, 600_000.5, MAX_BYTES + 1, Infinity]) {
+    expect(LEAST_PARSING_LIMIT).toBe(500 * 1024);
+    for (const maxBytes of [
+      LEAST_PARSING_LIMIT - 1,
+      0,
+      -1,
+      Number.NaN,
+      600_000.5,
+      GREATEST_PARSING_LIMIT + 1,
+      Infinity,
+    ]) {
       for (const profile of PROFILES) {
         const attempt = () => parseRobots(bytes(''), { maxBytes, profile });
         expect(attempt).toThrow(RobotsFilterError);
         expect(attempt).toThrow(expect.objectContaining({ code: 'usage' }));
       }
     }
-    expect(() => parseRobots(bytes(''), { maxBytes: MAX_BYTES })).not.toThrow();
+    expect(() => parseRobots(bytes(''), { maxBytes: GREATEST_PARSING_LIMIT })).not.toThrow();
   });
 
   test('an unknown profile is refused', () => {
@@ -547,7 +560,7 @@ describe('RFC 9309 2.5, the parsing limit', () => {
   });
 
   test('a body of exactly the limit is parsed whole', () => {
-    const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES, ''));
+    const file = parseRobots(bodyWithLastLineEndingAt(LEAST_PARSING_LIMIT, ''));
     expect(outline(file)).toEqual(['1 a: 3-/last']);
     expect(file.ignoredBytes).toBe(0);
     expect(file.warnings).toEqual([]);
@@ -557,7 +570,7 @@ describe('RFC 9309 2.5, the parsing limit', () => {
     'a line that ends at the limit is whole, whatever its line end: %j',
     (end) => {
       const rest = `${end}disallow: /beyond\n`;
-      const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES, rest));
+      const file = parseRobots(bodyWithLastLineEndingAt(LEAST_PARSING_LIMIT, rest));
       expect(outline(file)).toEqual(['1 a: 3-/last']);
       expect(file.ignoredBytes).toBe(rest.length);
       expect(codes(file)).toEqual(['0 beyond-limit']);
@@ -566,20 +579,25 @@ describe('RFC 9309 2.5, the parsing limit', () => {
   );
 
   test('the line that the limit truncates is dropped', () => {
-    const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES + 1, '\ndisallow: /beyond\n'));
+    const file = parseRobots(
+      bodyWithLastLineEndingAt(LEAST_PARSING_LIMIT + 1, '\ndisallow: /beyond\n'),
+    );
     expect(outline(file)).toEqual(['1 a:']);
     expect(codes(file)).toEqual(['0 beyond-limit']);
   });
 
   test('a line end within the limit keeps the line before it', () => {
     for (const end of ['\n', '\r', '\r\n']) {
-      const body = bodyWithLastLineEndingAt(MIN_BYTES - end.length, `${end}disallow: /beyond\n`);
+      const body = bodyWithLastLineEndingAt(
+        LEAST_PARSING_LIMIT - end.length,
+        `${end}disallow: /beyond\n`,
+      );
       expect(outline(parseRobots(body))).toEqual(['1 a: 3-/last']);
     }
   });
 
   test('a body of one line longer than the limit has no rules', () => {
-    const file = parseRobots(bytes(`user-agent: ${'a'.repeat(MIN_BYTES)}`));
+    const file = parseRobots(bytes(`user-agent: ${'a'.repeat(LEAST_PARSING_LIMIT)}`));
     expect(file.groups).toEqual([]);
     expect(file.ignoredBytes).toBe(12);
   });
@@ -596,9 +614,11 @@ describe('RFC 9309 2.5, the parsing limit', () => {
       return order === 'le' ? body : body.swap16();
     };
     const lines = `user-agent: a\n#${'c'.repeat(300_000)}\ndisallow: /x\n`;
-    expect(parseRobots(encode(lines)).ignoredBytes).toBe((lines.length + 1) * 2 - MIN_BYTES);
+    expect(parseRobots(encode(lines)).ignoredBytes).toBe(
+      (lines.length + 1) * 2 - LEAST_PARSING_LIMIT,
+    );
     expect(outline(parseRobots(encode(lines)))).toEqual(['1 a:']);
-    const units = MIN_BYTES / 2 - 1;
+    const units = LEAST_PARSING_LIMIT / 2 - 1;
     const head = 'user-agent: a\n#';
     const last = '\ndisallow: /last';
     const fitting = `${head}${'c'.repeat(units - head.length - last.length)}${last}`;
@@ -909,7 +929,7 @@ describe('growth', () => {
     ],
   ])('many %s', { timeout }, (_name, text, groups, tokens, rules) => {
     for (const profile of BOTH) {
-      const file = parseRobots(bytes(text), { profile, maxBytes: MAX_BYTES });
+      const file = parseRobots(bytes(text), { profile, maxBytes: GREATEST_PARSING_LIMIT });
       expect(file.groups).toHaveLength(groups);
       expect(file.groups.reduce((sum, group) => sum + group.productTokens.length, 0)).toBe(tokens);
       expect(file.groups.reduce((sum, group) => sum + group.rules.length, 0)).toBe(rules);

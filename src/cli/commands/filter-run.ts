@@ -74,6 +74,8 @@ export class FilterRun {
   /** By how much the inputs so far were longer than the lines into which they were converted. */
   #convertedBytes = 0;
   #lastFormat: OpenInput['format'] = 'text';
+  /** Paths of the inputs without records. */
+  readonly #empty: string[] = [];
   /** The first records of the first input in which nothing was decided. */
   #sample: SampledInput | undefined;
 
@@ -133,6 +135,7 @@ export class FilterRun {
       ]);
       if (open === undefined) return 'cancelled';
       this.#input = { open, bytesBefore: filter.progress().bytes };
+      const { records } = filter.tally();
       this.#lastFormat = open.format;
       try {
         // With --fetch the input has been read once before.
@@ -143,6 +146,7 @@ export class FilterRun {
         const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;
         await output.endInput();
+        if (filter.tally().records === records) this.#empty.push(path);
         if (options.quiet !== true && isUseless(filter.tally())) {
           const { sampleInput } = await import('../../pipeline/input/url-places.js');
           this.#sample ??= await sampleInput(open);
@@ -212,10 +216,15 @@ export class FilterRun {
       const sentence = leftOut(tally);
       if (sentence !== undefined) diagnostics.note(sentence);
     }
+    const [empty] = this.#empty;
     if (tally.records === 0 && isComplete) {
       diagnostics.note(
         `warning: ${paths.map(inputName).join(', ')} ${paths.length === 1 ? 'has' : 'have'} no records`,
       );
+    } else if (empty !== undefined) {
+      const others = this.#empty.length - 1;
+      const and = others === 0 ? ' has' : `, and ${formatCount(others, 'other input')}, have`;
+      diagnostics.note(`warning: ${inputName(empty)}${and} no records`);
     }
     const timeField = options.timeField && formatFieldPath(options.timeField);
     if (timeField !== undefined && tally.toCome > 0) {

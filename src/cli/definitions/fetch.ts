@@ -3,7 +3,7 @@
 import type { Option } from 'commander';
 import { RANGES } from '../../fetch/limits.js';
 import { version } from '../../files/package-file.js';
-import { MAX_BYTES, MIN_BYTES } from '../../protocol/verdict.js';
+import { GREATEST_PARSING_LIMIT, LEAST_PARSING_LIMIT } from '../../protocol/verdict.js';
 import type { FetchOptions } from '../commands/fetch.js';
 import {
   type CommandDefinition,
@@ -85,7 +85,7 @@ export const fetchDefinition: CommandDefinition = {
       '--max-robots-bytes <n>',
       'Keep only this many bytes of each robots.txt.',
       `${robotsBytesRange}; with --profile google the default is 8 MiB.`,
-    ).argParser(wholeNumber(MIN_BYTES, MAX_BYTES, 'bytes')),
+    ).argParser(wholeNumber(LEAST_PARSING_LIMIT, GREATEST_PARSING_LIMIT, 'bytes')),
     secondsOption(
       'Robots.txt',
       '--max-age <seconds>',

@@ -5,6 +5,7 @@ import { version } from '../../files/package-file.js';
 import { isoSeconds, ruleText } from '../../inspect/host-report.js';
 import type { Reach } from '../../patterns/reach.js';
 import { type Agent, lowerCaseAscii } from '../../protocol/agent.js';
+import { rulesOf } from '../../view/automaton-view.js';
 import type { TableAuthority } from '../../view/table-content.js';
 import type { TableView } from '../../view/table-view.js';
 
@@ -150,7 +151,7 @@ export class FileLines {
       for (const token of own.slice(0, MOST_TOKENS)) lines.push(`User-agent: ${token}`);
       const more = own.length - MOST_TOKENS;
       if (more > 0) lines.push(`# and ${more} more of the agents`);
-      for (const rule of this.#view.rules(group)) lines.push(ruleText(rule));
+      for (const rule of rulesOf(this.#view, group)) lines.push(ruleText(rule));
     }
     const left = lines.length - MOST_LINES;
     const shown = left > 1 ? [...lines.slice(0, MOST_LINES), `# and ${left} more lines`] : lines;

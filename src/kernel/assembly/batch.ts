@@ -76,10 +76,10 @@ import { lookUp } from './look-up';
 import {
   EMPTY,
   elementOf,
-  firstEntry,
+  firstLine,
   Line,
   limitScratch,
-  lineEntry,
+  lineAt,
   nextOf,
   PENDING,
   placeOf,
@@ -109,7 +109,7 @@ export function run(task: Task): i32 {
   while (at < end) {
     const first = task.lines;
     let scratch = task.scratch;
-    let line = firstEntry(worker);
+    let line = firstLine(worker);
     let lines = 0;
     let isMissing = false;
     while (lines < GROUP_LINES && at < end) {
@@ -164,7 +164,7 @@ function emitAll(task: Task, worker: Worker, lines: i32, scratch: usize): i32 {
   const asksUses = query.firstUse < query.agentCount;
   let to = task.output;
   for (let i = 0; i < lines; i++) {
-    const line = lineEntry(worker, i);
+    const line = lineAt(worker, i);
     const bytes = <i64>line.newline - <i64>line.start;
     let stop = RUN_DONE;
     if (<i64>outputEnd - <i64>to < factor * bytes + overhead) {

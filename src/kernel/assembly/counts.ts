@@ -27,7 +27,7 @@ import { locate } from './locate';
 import {
   Division,
   elementOf,
-  firstEntry,
+  firstLine,
   Line,
   limitScratch,
   Note,
@@ -267,7 +267,7 @@ export function divide(task: Task, division: Division): void {
   const list = division.list;
   limitScratch(task.scratchEnd);
   forgetMarks(worker.marks);
-  const line = firstEntry(worker);
+  const line = firstLine(worker);
   let lines: u32 = 0;
   for (let at = task.input; at < end; lines++) {
     line.start = at;

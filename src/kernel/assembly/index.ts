@@ -10,7 +10,7 @@ import { decide } from './decide';
 import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './look-up';
-import { firstEntry, limitScratch, Query, Worker } from './memory';
+import { firstLine, limitScratch, Query, Worker } from './memory';
 import { NO_TIME, timeOf } from './time';
 import { decideUses } from './uses';
 
@@ -38,7 +38,7 @@ export function decideUrl(
   scratchEnd: usize,
 ): i32 {
   limitScratch(scratchEnd);
-  const line = firstEntry(worker);
+  const line = firstLine(worker);
   line.query = query;
   line.url = url;
   line.urlEnd = end;
@@ -64,7 +64,7 @@ export function locateRecord(
   scratchEnd: usize,
 ): void {
   limitScratch(scratchEnd);
-  const line = firstEntry(worker);
+  const line = firstLine(worker);
   line.query = query;
   line.start = start;
   forgetMarks(worker.marks);

@@ -55,7 +55,7 @@ import {
   slotIndex,
   versionAt,
 } from './hosts';
-import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from './memory';
+import { Agent, Groups, Line, lineAt, PENDING, Query, tableOf, Worker } from './memory';
 
 /**
  * Finds the table's data for the first lines of the worker's group.
@@ -70,8 +70,8 @@ import { Agent, Groups, Line, lineEntry, PENDING, Query, tableOf, Worker } from 
  */
 export function lookUp(query: Query, worker: Worker, lines: i32): void {
   const open = changetype<usize>(worker) + WORKER_OPEN;
-  const first = lineEntry(worker, 0);
-  const last = lineEntry(worker, lines);
+  const first = lineAt(worker, 0);
+  const last = lineAt(worker, lines);
   const followers = changetype<usize>(worker) + WORKER_FOLLOWERS;
   const end = openLines(open, followers, first, last, query.anyHost !== 0);
   // Each is compiled alone, because a run needs only one of them.

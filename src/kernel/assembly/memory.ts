@@ -276,16 +276,16 @@ export class Register {
   }
 }
 
-/** A value that names an agent: ENTRY_… in kernel/layout.ts. */
+/** A value that names an agent: VALUE_… in kernel/layout.ts. */
 @unmanaged
-export class Entry {
+export class Value {
   hash: u32;
   asked: Query;
   query: Query;
-  valueBytes: u32;
+  length: u32;
 
-  get value(): usize {
-    return changetype<usize>(this) + offsetof<Entry>();
+  get text(): usize {
+    return changetype<usize>(this) + offsetof<Value>();
   }
 }
 
@@ -471,14 +471,14 @@ export const PENDING: i32 = -1;
 /** Outcome of a line that is empty or white space: not a record. */
 export const EMPTY: i32 = -2;
 
-/** The entry of the first line of a group. It has no line before whose authority it takes over. */
-export function firstEntry(worker: Worker): Line {
+/** The first line of a group. It has no line before whose authority it takes over. */
+export function firstLine(worker: Worker): Line {
   worker.lines.before.rootBytes = 0;
-  return lineEntry(worker, 0);
+  return lineAt(worker, 0);
 }
 
-/** The entry of the line with this index in its group. */
-export function lineEntry(worker: Worker, index: i32): Line {
+/** The line with this index in its group. */
+export function lineAt(worker: Worker, index: i32): Line {
   return elementOf(worker.lines, index);
 }
 

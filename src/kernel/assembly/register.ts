@@ -6,7 +6,7 @@
 import { FORMAT_TEXT, MOST_VALUE_BYTES, REGISTER_SLOT_COUNT } from '../layout';
 import { equal } from './bytes';
 import { hashHost } from './hosts';
-import { Entry, Line, PENDING, Query, Register, Worker, who, whoEnd } from './memory';
+import { Line, PENDING, Query, Register, Value, Worker, who, whoEnd } from './memory';
 import { holdsRows, locateAgentField } from './rows';
 
 /** Bytes of a value that are hashed at a time: the key has no words for more than 255. */
@@ -32,10 +32,10 @@ export function findAgent(query: Query, worker: Worker, line: Line): bool {
     const place = slots + ((<usize>(slot & (REGISTER_SLOT_COUNT - 1))) << 2);
     const at: usize = load<u32>(place);
     if (at === 0) break;
-    const entry = changetype<Entry>(at);
-    const isSame = entry.hash === hash && entry.asked === asked && entry.valueBytes === <u32>bytes;
-    if (isSame && equal(entry.value, from, <i32>bytes)) {
-      line.query = entry.query;
+    const value = changetype<Value>(at);
+    const isSame = value.hash === hash && value.asked === asked && value.length === <u32>bytes;
+    if (isSame && equal(value.text, from, <i32>bytes)) {
+      line.query = value.query;
       return true;
     }
     slot++;

@@ -19,7 +19,7 @@ import { isLetter } from '../../base/characters.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { isBinary } from '../../protocol/encoding.js';
 import { GRAMMARS } from '../../protocol/lines.js';
-import { MIN_BYTES } from '../../protocol/verdict.js';
+import { LEAST_PARSING_LIMIT } from '../../protocol/verdict.js';
 import { type CheckContext, listedLines } from '../check.js';
 import { contentSpan, type RobotsDocument } from '../document.js';
 import { type Span, WHOLE_FILE } from '../finding.js';
@@ -124,7 +124,7 @@ export function checkEncoding(body: Uint8Array, { document, findings }: CheckCon
   }
   if (ignoredBytes > 0) {
     findings.add('too-large', WHOLE_FILE, () => ({
-      message: `The file is longer than ${MIN_BYTES} bytes (500 KiB). Crawlers may ignore the rest (RFC 9309 section 2.5), and the line at the limit.`,
+      message: `The file is longer than ${LEAST_PARSING_LIMIT} bytes (500 KiB). Crawlers may ignore the rest (RFC 9309 section 2.5), and the line at the limit.`,
       fix: 'Merge rules with * and shorter prefixes.',
     }));
   }

@@ -9,7 +9,7 @@ import { BodyClaims } from '../../compile/table-part.js';
 import { entryFile } from '../../files/package-file.js';
 import { hasWorkingDirectory } from '../../files/system-error.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
-import { DAY, MIN_BYTES, type Profile } from '../../protocol/verdict.js';
+import { DAY, LEAST_PARSING_LIMIT, type Profile } from '../../protocol/verdict.js';
 import {
   type Archive,
   type CacheContent,
@@ -164,7 +164,7 @@ export function partSettings(
       maxBodyBytes:
         options.profile === 'google'
           ? Number.POSITIVE_INFINITY
-          : (options.maxRobotsBytes ?? MIN_BYTES),
+          : (options.maxRobotsBytes ?? LEAST_PARSING_LIMIT),
       profile: options.profile,
       // All threads judge staleness by the same moment.
       fetchReading: { now: Date.now(), ...options.fetchReading },

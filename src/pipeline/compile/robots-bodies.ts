@@ -7,7 +7,7 @@ import { FIRST_BODY } from '../../compile/table-part.js';
 import { STANDARD_INPUT } from '../../files/openings.js';
 import type { Authority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/parse.js';
-import { hasRules, MIN_BYTES } from '../../protocol/verdict.js';
+import { hasRules, LEAST_PARSING_LIMIT } from '../../protocol/verdict.js';
 import { isArchiveList, isArchiveName } from '../../sources/archives.js';
 import {
   type Archive,
@@ -58,7 +58,7 @@ export async function eachRobots(
   onRobots: (robots: HeldRobots) => boolean,
 ): Promise<boolean> {
   const { asOf, followLinks, onWarning } = reading;
-  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
+  const reader = new PartReader({ maxBodyBytes: LEAST_PARSING_LIMIT, asOf });
   for await (const found of walk(cacheContents([path], followLinks), reader, 'after')) {
     if (found.kind === 'warning') onWarning(found.warning);
     else if (found.kind === 'archive') {

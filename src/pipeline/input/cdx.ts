@@ -1,6 +1,6 @@
 /**
- * Indexes of archives in columns (CDX): how they are recognised, and which column is which. A line
- * has fields with a space between two of them, and no quotes.
+ * Recognises indexes of archives in columns (CDX): a line has fields with a space between two of
+ * them, and no quotes.
  */
 
 import { COLON, CR, LF, SPACE } from '../../base/ascii.js';

@@ -1,4 +1,7 @@
-/** Tells rows of CSV or TSV from lists of URLs, and finds the column of the URLs. */
+/**
+ * Tells rows of CSV or TSV from lists of URLs, and finds the column of the URLs; where rows and
+ * their fields end.
+ */
 
 import { BACKSLASH, COMMA, CR, LF, QUOTE, SEMICOLON, SPACE } from '../../base/ascii.js';
 import type { RecordFormat } from '../../kernel/query-settings.js';
@@ -12,6 +15,9 @@ import { byteOrderMarkBytes, isJsonSpace } from './raw-input.js';
  * quotes, a tab, or a URL after the delimiter prove that lines are rows. URLs and then short cells
  * are a guess (`areRows`): commas then cause a warning, semicolons and spaces a refusal.
  */
+
+/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
+export const MOST_FIELDS = 1024 * 1024;
 
 /** Maximum number of lines that are examined. */
 const MAX_LINES = 64;
@@ -455,9 +461,6 @@ export class RowScanner {
     return undefined;
   }
 }
-
-/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
-export const MOST_FIELDS = 1024 * 1024;
 
 /** The fields of a row, without quotes around them. */
 export function fieldsOfRow(row: Buffer, delimiter: number): string[] {

@@ -137,9 +137,9 @@ function sourceOf(
 ): ChunkSource {
   switch (kind) {
     case 'file':
-      return DescriptorSource.ofFile(descriptor, offset, size);
+      return DescriptorChunks.ofFile(descriptor, offset, size);
     case 'pipe':
-      return DescriptorSource.ofPipe(descriptor);
+      return DescriptorChunks.ofPipe(descriptor);
     default:
       return streamSource(socket ?? descriptorStream(descriptor, kind));
   }
@@ -191,7 +191,7 @@ function descriptorOffset(descriptor: number): number | undefined {
  * Reads a descriptor in chunks, a pipe in chunks of at most 64 KiB, and no further than requested.
  * Other readers can continue from there. The descriptor stays open.
  */
-export class DescriptorSource implements ChunkSource {
+export class DescriptorChunks implements ChunkSource {
   readonly #descriptor: number;
   readonly #opened: number | undefined;
   #position: number | null;
@@ -218,8 +218,8 @@ export class DescriptorSource implements ChunkSource {
    *
    * @param size the size of the file when it was opened, in bytes; default: the current size
    */
-  static ofFile(descriptor: number, offset?: number, size?: number): DescriptorSource {
-    return new DescriptorSource(descriptor, undefined, offset ?? null, size);
+  static ofFile(descriptor: number, offset?: number, size?: number): DescriptorChunks {
+    return new DescriptorChunks(descriptor, undefined, offset ?? null, size);
   }
 
   /**
@@ -227,9 +227,9 @@ export class DescriptorSource implements ChunkSource {
    * interrupt would wait for the writer. The pipe is therefore opened again without blocking,
    * unless there is no `/proc` or the pipe belongs to another user.
    */
-  static ofPipe(descriptor: number): DescriptorSource {
+  static ofPipe(descriptor: number): DescriptorChunks {
     const opened = openUnblocked(descriptor, constants.O_RDONLY);
-    return new DescriptorSource(descriptor, opened, null);
+    return new DescriptorChunks(descriptor, opened, null);
   }
 
   next(): Promise<Buffer | undefined> {
@@ -310,7 +310,7 @@ const SOCKET_PATIENCE = 10;
 /**
  * Reads the bytes in the pipe that is standard input, without waiting for more, which tells the
  * length of a short input. `undefined` if the pipe cannot be read without blocking
- * (`DescriptorSource.ofPipe`).
+ * (`DescriptorChunks.ofPipe`).
  */
 export function takePipeStart(): InputStart | undefined {
   let opened: number;

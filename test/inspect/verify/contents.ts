@@ -1,3 +1,4 @@
+import { type AutomatonView, automatonAt, rulesOf } from '../../../src/view/automaton-view.js';
 import type { ShardView } from '../../../src/view/shard-view.js';
 
 /** Everything that can be read of a table. */
@@ -16,11 +17,11 @@ export function* contentsOf(view: ShardView): Iterable<unknown> {
       for (const { robots } of [authority, ...versions.map(({ version }) => version)]) {
         if (read.has(robots)) continue;
         read.add(robots);
-        for (const group of view.groups(robots)) yield [group, view.rules(group)];
+        for (const group of view.groups(robots)) yield [group, rulesOf(view, group)];
       }
     }
   }
-  for (const automaton of view.automata()) yield automaton.counts();
+  for (const automaton of automataOf(view)) yield automaton.counts();
 }
 
 /** Paths that lead to this many of a table's rules, on hosts that have these rules. */
@@ -36,7 +37,7 @@ export function urlsOf(view: ShardView, most: number): string[] {
       }
       read.add(robots);
       for (const group of view.groups(robots)) {
-        for (const { text } of view.rules(group)) {
+        for (const { text } of rulesOf(view, group)) {
           if (urls.length >= most) return urls;
           // Texts are escaped as in a JSON string.
           const pattern = JSON.parse(`"${text}"`) as string;
@@ -47,4 +48,22 @@ export function urlsOf(view: ShardView, most: number): string[] {
     }
   }
   return urls;
+}
+
+/** Yields all automata, in the order in which the hosts refer to them. */
+export function* automataOf(view: ShardView): Iterable<AutomatonView> {
+  const seen = new Set([0]);
+  for (const { authorities } of view.hosts()) {
+    for (const { robots } of authorities) {
+      if (seen.has(robots)) continue;
+      seen.add(robots);
+      for (const { groups } of view.groupsAndSignals(robots)) {
+        for (const { automaton: at } of groups) {
+          if (seen.has(at)) continue;
+          seen.add(at);
+          yield automatonAt(view, at);
+        }
+      }
+    }
+  }
 }

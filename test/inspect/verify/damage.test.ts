@@ -3,6 +3,7 @@ import { RobotsFilterError } from '../../../src/base/errors.js';
 import { TableBuilder } from '../../../src/compile/table-builder.js';
 import { checkTable } from '../../../src/judge/table-memory.js';
 import { verifyShard } from '../../../src/verify/verify-table.js';
+import { rulesOf } from '../../../src/view/automaton-view.js';
 import { ShardView } from '../../../src/view/shard-view.js';
 import { type Field, fieldsOf } from './fields.js';
 import { crowdedTable, datedTable, forged, richTable, wideTable } from './tables.js';
@@ -484,7 +485,7 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     const [host] = new ShardView(damaged).hosts();
     const view = new ShardView(damaged, 'it');
     const [first] = view.groups(host?.authorities[0]?.robots ?? 0);
-    expect(() => first && view.rules(first)).toThrow(/more rules than a file can hold/);
+    expect(() => first && rulesOf(view, first)).toThrow(/more rules than a file can hold/);
   });
 
   it('a narrow record, if product tokens have numbers of more than 16 bits', () => {

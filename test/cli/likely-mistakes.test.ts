@@ -291,6 +291,50 @@ test.each([
   expect(said(stderr)).toContain(line);
 });
 
+/** Lists for `--urls` that are none: what is said, and the command that is said to mend it. */
+const OTHER_LISTS: readonly (readonly [string, string, string])[] = [
+  ['id,url\n1,https://example.com/\n', 'columns separated by commas', 'cut -d, -f2 FILE'],
+  ['url;id\nhttps://example.com/;1\n', 'columns separated by semicolons', "cut -d';' -f1 FILE"],
+  ['"id","url"\n"1","https://example.com/"\n', 'separated by commas', 'csvcut -c 2 FILE'],
+  ['[{"url":"https://example.com/"}]', 'holds records', "jq -r '.[] | .url? // .' FILE"],
+  ['["https://example.com/"]\n', 'holds records', "jq -r '.[] | .url? // .' FILE"],
+  ['"https://example.com/"\n', 'holds records', 'jq -r . FILE'],
+  ['{"url":"https://example.com/"}', 'holds records', 'jq -r .url FILE'],
+  [
+    'com,example)/ 20250101000000 https://example.com/ text/html 200\n',
+    'records',
+    "cut -d ' ' -f 3 FILE",
+  ],
+  ['com,example)/ 20250101000000 {"url":"https://example.com/"}\n', 'records', 'jq -r .url'],
+  ['<urlset><url><loc>https://example.com/</loc></url></urlset>\n', 'is a sitemap', 'python3 -c'],
+];
+
+test.each(OTHER_LISTS)('--urls refuses a list of other things: %j', async (text, what, command) => {
+  const place = workplace();
+  place.write('list', text);
+  for (const words of ['check one.txt * --urls list', 'diff robots robots --urls list']) {
+    place.write('one.txt', robotsOf('/'));
+    const { code, text: out, stderr } = await place.run(words.split(' '));
+    expect([code, out], words).toEqual([2, '']);
+    expect(stderr).toContain(what);
+    expect(stderr).toContain(command);
+  }
+  const piped = await place.runAlone('check one.txt * --urls -'.split(' '), text);
+  expect([piped.code, piped.text]).toEqual([2, '']);
+  if (!command.startsWith('cut')) return;
+  const mended = await place.shell(command.replace('FILE', 'list'));
+  expect(mended.text, mended.stderr).toContain('https://example.com/\n');
+});
+
+test('--urls takes what may be URLs: commas, semicolons, brackets, a byte order mark', async () => {
+  const place = workplace();
+  const urls = ['/a,b', 'https://a.example/x;y', 'https://b.example/?q=[1,2]', '/c "d"'];
+  place.write('one.txt', robotsOf('/'));
+  place.write('list', `\ufeff${urls.join('\n')}\n`);
+  const { text } = await place.run('check -q one.txt * --urls list'.split(' '));
+  expect(text.split('\n').filter((line) => line.startsWith('deny'))).toHaveLength(4);
+});
+
 describe('a run that decides nothing names', () => {
   const objects = ['/a', '/b'].map((path) => ({
     id: '1',

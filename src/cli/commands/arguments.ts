@@ -17,6 +17,7 @@ import {
 import { describeSystemError, errorCode, unreadable } from '../../files/system-error.js';
 import { describeUnsupported, unsupportedBody } from '../../files/unsupported-formats.js';
 import { isTable } from '../../judge/read-table.js';
+import { describeOtherList } from '../../pipeline/input/formats.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import {
   type Authority,
@@ -256,9 +257,13 @@ interface ListLine {
  * not count.
  *
  * @param path `-` is standard input
+ * @param refusalOf why a list that begins so is no list, and what to type; default: it may be one
  * @throws RobotsFilterError `input` if the list cannot be read, or a line is too long
  */
-export async function* listLines(path: string): AsyncGenerator<ListLine> {
+export async function* listLines(
+  path: string,
+  refusalOf: (head: Buffer) => string | undefined = () => undefined,
+): AsyncGenerator<ListLine> {
   const name = inputName(path);
   const isStandardInput = path === STANDARD_INPUT;
   const decoder = new TextDecoder();
@@ -266,15 +271,14 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
     const file = isStandardInput ? undefined : await openToRead(path);
     try {
       const chunks = file === undefined ? process.stdin : readText(file, path, REMEDY);
-      for await (const { number, bytes } of readLines(chunks, MOST_BYTES)) {
+      const looked = lookedAt(chunks, (head) => {
+        const refusal = describeStart(head) ?? refusalOf(head);
+        if (refusal !== undefined) throw wrong(name, refusal);
+      });
+      for await (const { number, bytes } of readLines(looked, MOST_BYTES)) {
         if (bytes === undefined) {
           throw wrong(name, `line ${number} is longer than ${MOST_BYTES} bytes. Leave it out`);
         }
-        if (number === 1 && compressionOf(bytes) !== undefined) {
-          throw wrong(name, 'is compressed. Name the file itself, or decompress it');
-        }
-        const unsupported = number === 1 ? describeUnsupported(bytes) : undefined;
-        if (unsupported !== undefined) throw wrong(name, unsupported);
         const text = (isUtf8(bytes) ? decoder.decode(bytes) : escaped(bytes)).trim();
         if (text !== '') yield { number, text };
       }
@@ -285,6 +289,27 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
     if (cause instanceof RobotsFilterError) throw cause;
     throw unreadable(name, cause);
   }
+}
+
+/** Passes chunks on, after a look at the first one, which throws if the list cannot be read. */
+async function* lookedAt(
+  chunks: AsyncIterable<Buffer>,
+  look: (head: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    if (isFirst) look(chunk);
+    isFirst = false;
+    yield chunk;
+  }
+}
+
+/** Why a list of hosts or URLs cannot be read, by its first bytes. */
+function describeStart(head: Uint8Array): string | undefined {
+  if (compressionOf(head) !== undefined) {
+    return 'is compressed. Name the file itself, or decompress it';
+  }
+  return describeUnsupported(head);
 }
 
 /**
@@ -308,14 +333,7 @@ function wrong(name: string, what: string): RobotsFilterError {
  * @throws RobotsFilterError `input` if the list cannot be read or is of another format
  */
 export async function* urlsOf(path: string): AsyncGenerator<string> {
-  for await (const { number, text } of listLines(path)) {
-    // A record of JSON begins so.
-    if (number === 1 && text.startsWith('{')) {
-      throw new RobotsFilterError(
-        'input',
-        `${inputName(path)}: holds records, and not one URL on each line. Type: jq -r .url FILE`,
-      );
-    }
+  for await (const { number, text } of listLines(path, describeOtherList)) {
     if (text.includes('\t') || text.includes('\r')) {
       // The URL Standard drops both, and would join two columns or lines to one URL.
       const [what, remedy] = text.includes('\t')

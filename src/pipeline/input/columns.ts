@@ -86,6 +86,21 @@ export function describeColumns(
   return describe(found.delimiter, found.column, found.quoted);
 }
 
+/**
+ * As `describeColumns`, for a list that cannot be read in another format. Lines that may also be
+ * URLs, and lines with tabs, are no columns: each line is looked at later.
+ */
+export function describeColumnsOfList(
+  head: Uint8Array,
+  format: RecordFormat | undefined,
+): string | undefined {
+  const found = findColumns(head, false, format);
+  if (found === undefined || found.isGuess || found.delimiter.character === '\t') return undefined;
+  const { delimiter, column, quoted } = found;
+  const command = quoted ? `csvcut -c ${column + 1}` : cut(delimiter, column);
+  return `${columnsBy(delimiter)}. Cut the URLs out: ${command} FILE`;
+}
+
 /** The format that reads the columns of an input. */
 interface RowsFormat {
   readonly format: 'csv' | 'tsv';
@@ -170,21 +185,28 @@ function isQuotedRow(head: Uint8Array): boolean {
   return head[at] === COMMA || head[at] === SEMICOLON;
 }
 
-function describe(
-  { character, name, first, other }: Delimiter,
-  column: number,
-  quoted: boolean,
-): string {
-  const command = column === 0 ? first : other.replace('N', String(column + 1));
+/** The command that extracts a column, from 0. */
+function cut({ first, other }: Delimiter, column: number): string {
+  return column === 0 ? first : other.replace('N', String(column + 1));
+}
+
+function columnsBy({ name }: Delimiter): string {
+  return `looks like columns separated by ${name}, not like one URL per line`;
+}
+
+function describe(delimiter: Delimiter, column: number, quoted: boolean): string {
+  const { character, name } = delimiter;
   const format = character === ',' ? 'csv' : character === '\t' ? 'tsv' : undefined;
   const converted =
     format === undefined
       ? `Convert it to CSV: csvformat -d '${character}' FILE | robots-filter --input csv …`
       : `Use --input ${format}.`;
-  const remedy = quoted ? converted : `Cut the URLs out: ${command} FILE | robots-filter …`;
+  const remedy = quoted
+    ? converted
+    : `Cut the URLs out: ${cut(delimiter, column)} FILE | robots-filter …`;
   const override =
     name === 'tabs' || quoted ? '' : ' If each line is one URL after all, use --input text.';
-  return `looks like columns separated by ${name}, not like one URL per line. ${remedy}${override}`;
+  return `${columnsBy(delimiter)}. ${remedy}${override}`;
 }
 
 /** The first lines that are not blank, as Latin-1, without the white space around them. */

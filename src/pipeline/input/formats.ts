@@ -25,7 +25,15 @@ import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { partitionsOf } from '../../parquet/partitions.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../bad-record.js';
 import { afterTime, beginsWithIndex } from './cdx.js';
-import { describeColumns, fieldsOf, firstLines, isUrl, RowScanner, rowsFormat } from './columns.js';
+import {
+  describeColumns,
+  describeColumnsOfList,
+  fieldsOf,
+  firstLines,
+  isUrl,
+  RowScanner,
+  rowsFormat,
+} from './columns.js';
 import type { RowsOptions } from './first-row.js';
 import {
   type Chunks,
@@ -34,6 +42,7 @@ import {
   startOfContent,
   streamOf,
 } from './raw-input.js';
+import { describeUrlDocument } from './url-documents.js';
 
 /** An input of rows, one per line. */
 export interface Rows {
@@ -350,6 +359,33 @@ export function describeRefusal(
   if (unsupported !== undefined || asked !== 'auto') return unsupported;
   if (isLog(head)) return LOG;
   return describeColumns(head, isWhole, format);
+}
+
+/** The commands that write the URLs of records, one on each line. */
+const URLS_OF_RECORDS: Partial<Record<RecordFormat, string>> = {
+  ndjson: 'jq -r .url FILE',
+  json: "jq -r '.[] | .url? // .' FILE",
+  cdxj: "cut -d ' ' -f 3- FILE | jq -r .url",
+  cdx: "cut -d ' ' -f 3 FILE",
+};
+
+/**
+ * Explains why a file is no list with one URL on each line, and what to type instead; `undefined`
+ * if it may be such a list. Read as URLs, other lines would get the verdicts of paths that nobody
+ * requests.
+ *
+ * @param head the first bytes, uncompressed
+ */
+export function describeOtherList(head: Uint8Array): string | undefined {
+  const document = describeUrlDocument(head);
+  if (document !== undefined) return document;
+  if (isLog(head)) return LOG;
+  const format = sniffFormat(head);
+  const columns = describeColumnsOfList(head, format);
+  if (columns !== undefined) return columns;
+  const areStrings = format === 'json' && head[startOfContent(head)] === QUOTE;
+  const command = areStrings ? 'jq -r . FILE' : URLS_OF_RECORDS[format];
+  return command && `holds records, and not one URL on each line. Type: ${command}`;
 }
 
 const LOG =

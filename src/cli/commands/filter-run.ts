@@ -134,8 +134,8 @@ export class FilterRun {
         interrupted,
       ]);
       if (open === undefined) return 'cancelled';
-      this.#input = { open, bytesBefore: filter.progress().bytes };
-      const { records } = filter.tally();
+      const { bytes: bytesBefore, records } = filter.progress();
+      this.#input = { open, bytesBefore };
       this.#lastFormat = open.format;
       try {
         // With --fetch the input has been read once before.
@@ -146,7 +146,7 @@ export class FilterRun {
         const end = await filter.run(open, await output.targetFor(open, index), output.name);
         if (end !== 'done') return end;
         await output.endInput();
-        if (filter.tally().records === records) this.#empty.push(path);
+        if (filter.progress().records === records) this.#empty.push(path);
         if (options.quiet !== true && isUseless(filter.tally())) {
           const { sampleInput } = await import('../../pipeline/input/url-places.js');
           this.#sample ??= await sampleInput(open);

@@ -130,14 +130,16 @@ const TABLE_NAME = '.table.';
 
 /** Whether a path is a table: a file, also compressed, or one in shards. */
 export function isTable(path: string): boolean {
-  if (isShardedTable(path)) return true;
   try {
-    if (!statSync(path).isFile()) return false;
-    const head = headOf(path, HEADER_BYTES);
-    return beginsAsTable(head) || (compressionOf(head) !== undefined && isTableName(path));
+    if (statSync(path).isFile()) {
+      const head = headOf(path, HEADER_BYTES);
+      if (beginsAsTable(head)) return true;
+      if (compressionOf(head) !== undefined && isTableName(path)) return true;
+    }
   } catch {
     return false; // Opening it later gives the error.
   }
+  return isShardedTable(path);
 }
 
 function isTableName(path: string): boolean {

@@ -269,8 +269,12 @@ test.each([
   [['shard', '--of', '2', 'none.csv'], 'warning: none.csv has no records'],
   [['--robots-dir', 'robots', 'urls.txt', 'none.txt'], 'warning: none.txt has no records'],
   [
-    ['--robots-dir', 'robots', 'none.txt', 'urls.txt', 'blank.txt', 'none.txt'],
-    'warning: none.txt, and 2 other inputs, have no records',
+    ['--robots-dir', 'robots', 'none.txt', 'urls.txt', 'blank.txt', 'none.csv'],
+    'warning: none.txt, blank.txt, none.csv have no records',
+  ],
+  [
+    ['--robots-dir', 'robots', ...'none.txt urls.txt blank.txt none.csv 4.txt 5.txt'.split(' ')],
+    'warning: none.txt, blank.txt, none.csv, and 2 other inputs, have no records',
   ],
   [['audit', '--robots-dir', 'robots', '--hosts', 'none.txt'], 'warning: none.txt names no host'],
   [['diff', 'robots', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
@@ -283,7 +287,7 @@ test.each([
   const place = workplace();
   place.write('none.txt', '');
   place.write('none.csv', 'url,id\n');
-  place.write('blank.txt', '\n \n');
+  for (const name of ['blank.txt', '4.txt', '5.txt']) place.write(name, '\n \n');
   place.write('urls.txt', 'https://example.com/\n');
   place.write('info.warc', recordOf({ type: 'warcinfo', block: 'software: x\r\n' }));
   const { code, stderr } = await place.run(args);

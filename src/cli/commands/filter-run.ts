@@ -35,6 +35,9 @@ import {
   robotsSources,
 } from './outputs.js';
 
+/** Number of inputs without records that a warning names. */
+const MOST_NAMED = 3;
+
 /** Loads what is said of a run. A run into a pipe or a file usually says nothing. */
 const loadStatistics = () => import('../report/statistics.js');
 
@@ -201,8 +204,7 @@ export class FilterRun {
 
   /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
   async #sumUp(isComplete: boolean): Promise<void> {
-    const { filter, options, inputs, output, diagnostics } = this.#parts;
-    const { paths } = inputs;
+    const { filter, options, output, diagnostics } = this.#parts;
     const tally = filter.tally();
     const partial = isComplete ? undefined : output.describePartial();
     if (partial !== undefined) diagnostics.note(partial);
@@ -216,15 +218,12 @@ export class FilterRun {
       const sentence = leftOut(tally);
       if (sentence !== undefined) diagnostics.note(sentence);
     }
-    const [empty] = this.#empty;
-    if (tally.records === 0 && isComplete) {
-      diagnostics.note(
-        `warning: ${paths.map(inputName).join(', ')} ${paths.length === 1 ? 'has' : 'have'} no records`,
-      );
-    } else if (empty !== undefined) {
-      const others = this.#empty.length - 1;
-      const and = others === 0 ? ' has' : `, and ${formatCount(others, 'other input')}, have`;
-      diagnostics.note(`warning: ${inputName(empty)}${and} no records`);
+    const empty = this.#empty;
+    if (empty.length > 0) {
+      const names = empty.slice(0, MOST_NAMED).map(inputName).join(', ');
+      const others = empty.length - MOST_NAMED;
+      const and = others > 0 ? `, and ${formatCount(others, 'other input')},` : '';
+      diagnostics.note(`warning: ${names}${and} ${empty.length === 1 ? 'has' : 'have'} no records`);
     }
     const timeField = options.timeField && formatFieldPath(options.timeField);
     if (timeField !== undefined && tally.toCome > 0) {

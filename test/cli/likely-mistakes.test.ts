@@ -264,17 +264,21 @@ test.each([
   [['--robots-dir', 'robots'], 'warning: standard input has no records'],
   [
     ['--robots-dir', 'robots', 'none.txt', 'none.csv'],
-    'warning: none.txt, none.csv have no records',
+    'warning: none.txt and none.csv have no records',
   ],
   [['shard', '--of', '2', 'none.csv'], 'warning: none.csv has no records'],
   [['--robots-dir', 'robots', 'urls.txt', 'none.txt'], 'warning: none.txt has no records'],
   [
     ['--robots-dir', 'robots', 'none.txt', 'urls.txt', 'blank.txt', 'none.csv'],
-    'warning: none.txt, blank.txt, none.csv have no records',
+    'warning: none.txt, blank.txt and none.csv have no records',
   ],
   [
-    ['--robots-dir', 'robots', ...'none.txt urls.txt blank.txt none.csv 4.txt 5.txt'.split(' ')],
-    'warning: none.txt, blank.txt, none.csv, and 2 other inputs, have no records',
+    [
+      '--robots-dir',
+      'robots',
+      ...'none.txt urls.txt 1.txt 2.txt 3.txt 4.txt 5.txt 6.txt 7.txt'.split(' '),
+    ],
+    'warning: none.txt, 1.txt, 2.txt, 3.txt, 4.txt, 5.txt and 2 more have no records',
   ],
   [['audit', '--robots-dir', 'robots', '--hosts', 'none.txt'], 'warning: none.txt names no host'],
   [['diff', 'robots', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
@@ -287,7 +291,7 @@ test.each([
   const place = workplace();
   place.write('none.txt', '');
   place.write('none.csv', 'url,id\n');
-  for (const name of ['blank.txt', '4.txt', '5.txt']) place.write(name, '\n \n');
+  for (const name of ['blank', 1, 2, 3, 4, 5, 6, 7]) place.write(`${name}.txt`, '\n \n');
   place.write('urls.txt', 'https://example.com/\n');
   place.write('info.warc', recordOf({ type: 'warcinfo', block: 'software: x\r\n' }));
   const { code, stderr } = await place.run(args);

@@ -35,9 +35,6 @@ import {
   robotsSources,
 } from './outputs.js';
 
-/** Number of inputs without records that a warning names. */
-const MOST_NAMED = 3;
-
 /** Loads what is said of a run. A run into a pipe or a file usually says nothing. */
 const loadStatistics = () => import('../report/statistics.js');
 
@@ -218,12 +215,11 @@ export class FilterRun {
       const sentence = leftOut(tally);
       if (sentence !== undefined) diagnostics.note(sentence);
     }
-    const empty = this.#empty;
+    const empty = this.#empty.map(inputName);
     if (empty.length > 0) {
-      const names = empty.slice(0, MOST_NAMED).map(inputName).join(', ');
-      const others = empty.length - MOST_NAMED;
-      const and = others > 0 ? `, and ${formatCount(others, 'other input')},` : '';
-      diagnostics.note(`warning: ${names}${and} ${empty.length === 1 ? 'has' : 'have'} no records`);
+      const { namesOf } = await import('../report/story.js');
+      const have = empty.length === 1 ? 'has' : 'have';
+      diagnostics.note(`warning: ${namesOf(empty)} ${have} no records`);
     }
     const timeField = options.timeField && formatFieldPath(options.timeField);
     if (timeField !== undefined && tally.toCome > 0) {

@@ -262,7 +262,7 @@ interface ListLine {
  */
 export async function* listLines(
   path: string,
-  refusalOf: (head: Buffer) => string | undefined = () => undefined,
+  refusalOf: (head: Buffer, compression?: string) => string | undefined = () => undefined,
 ): AsyncGenerator<ListLine> {
   const name = inputName(path);
   const isStandardInput = path === STANDARD_INPUT;
@@ -270,9 +270,15 @@ export async function* listLines(
   try {
     const file = isStandardInput ? undefined : await openToRead(path);
     try {
-      const chunks = file === undefined ? process.stdin : readText(file, path, REMEDY);
-      const looked = lookedAt(chunks, (head) => {
-        const refusal = describeStart(head) ?? refusalOf(head);
+      let compression: string | undefined;
+      const readFile = (descriptor: number) => {
+        const stored = lookedAt(readChunks(descriptor), (head) => {
+          compression = compressionOf(head)?.name;
+        });
+        return readText(stored, path, REMEDY);
+      };
+      const looked = lookedAt(file === undefined ? process.stdin : readFile(file), (head) => {
+        const refusal = describeStart(head) ?? refusalOf(head, compression);
         if (refusal !== undefined) throw wrong(name, refusal);
       });
       for await (const { number, bytes } of readLines(looked, MOST_BYTES)) {
@@ -291,7 +297,7 @@ export async function* listLines(
   }
 }
 
-/** Passes chunks on, after a look at the first one, which throws if the list cannot be read. */
+/** Passes chunks on, after a look at the first one, which may throw. */
 async function* lookedAt(
   chunks: AsyncIterable<Buffer>,
   look: (head: Buffer) => void,

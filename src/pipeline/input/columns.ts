@@ -89,16 +89,29 @@ export function describeColumns(
 /**
  * As `describeColumns`, for a list that cannot be read in another format. Lines that may also be
  * URLs, and lines with tabs, are no columns: each line is looked at later.
+ *
+ * @param source the command that writes the list
  */
 export function describeColumnsOfList(
   head: Uint8Array,
   format: RecordFormat | undefined,
+  source: string,
 ): string | undefined {
   const found = findColumns(head, false, format);
   if (found === undefined || found.isGuess || found.delimiter.character === '\t') return undefined;
-  const { delimiter, column, quoted } = found;
-  const command = quoted ? `csvcut -c ${column + 1}` : cut(delimiter, column);
-  return `${columnsBy(delimiter)}. Cut the URLs out: ${command} FILE`;
+  const { delimiter, column } = found;
+  const [first = ''] = firstLines(head, false);
+  const hasHeader = !fieldsOf(first, delimiter.character).some((field) => isUrl(bare(field)));
+  const command = cutOfRows(delimiter.character, column, hasHeader);
+  return `${columnsBy(delimiter)}. Cut the URLs out: ${source} | ${command}`;
+}
+
+/** The command that extracts a column, from 0. Any row may have quotes, so cut would not do. */
+function cutOfRows(delimiter: string, column: number, hasHeader: boolean): string {
+  if (delimiter === ' ') return `awk '${hasHeader ? 'NR > 1 ' : ''}{print $${column + 1}}'`;
+  const rows = `csv.reader(sys.stdin${delimiter === ',' ? '' : `, delimiter='${delimiter}'`})`;
+  const header = hasHeader ? 'next(rows); ' : '';
+  return `python3 -c "import csv, sys; rows = ${rows}; ${header}[print(row[${column}]) for row in rows if row[${column}:]]"`;
 }
 
 /** The format that reads the columns of an input. */

@@ -42,7 +42,7 @@ import {
   startOfContent,
   streamOf,
 } from './raw-input.js';
-import { describeUrlDocument } from './url-documents.js';
+import { describeUrlDocument, sourceOf } from './url-documents.js';
 
 /** An input of rows, one per line. */
 export interface Rows {
@@ -361,31 +361,42 @@ export function describeRefusal(
   return describeColumns(head, isWhole, format);
 }
 
-/** The commands that write the URLs of records, one on each line. */
-const URLS_OF_RECORDS: Partial<Record<RecordFormat, string>> = {
-  ndjson: 'jq -r .url FILE',
-  json: "jq -r '.[] | .url? // .' FILE",
-  cdxj: "cut -d ' ' -f 3- FILE | jq -r .url",
-  cdx: "cut -d ' ' -f 3 FILE",
-};
-
 /**
  * Explains why a file is no list with one URL on each line, and what to type instead; `undefined`
  * if it may be such a list. Read as URLs, other lines would get the verdicts of paths that nobody
  * requests.
  *
  * @param head the first bytes, uncompressed
+ * @param compression the name of the compression that was undone to get `head`
  */
-export function describeOtherList(head: Uint8Array): string | undefined {
-  const document = describeUrlDocument(head);
+export function describeOtherList(head: Uint8Array, compression?: string): string | undefined {
+  const document = describeUrlDocument(head, compression);
   if (document !== undefined) return document;
   if (isLog(head)) return LOG;
   const format = sniffFormat(head);
-  const columns = describeColumnsOfList(head, format);
+  const source = sourceOf(compression);
+  const columns = describeColumnsOfList(head, format, source);
   if (columns !== undefined) return columns;
-  const areStrings = format === 'json' && head[startOfContent(head)] === QUOTE;
-  const command = areStrings ? 'jq -r . FILE' : URLS_OF_RECORDS[format];
-  return command && `holds records, and not one URL on each line. Type: ${command}`;
+  const command = urlsOfRecords(head, format);
+  return command && `holds records, and not one URL on each line. Type: ${source} | ${command}`;
+}
+
+/** The command that writes the URLs of records, one on each line; `undefined` if these are none. */
+function urlsOfRecords(head: Uint8Array, format: RecordFormat): string | undefined {
+  switch (format) {
+    case 'ndjson':
+      return 'jq -r .url';
+    case 'json':
+      if (head[startOfContent(head)] === OPEN_BRACE) return 'jq -r .url';
+      return head[startOfContent(head)] === QUOTE ? 'jq -r .' : "jq -r '.[] | .url? // .'";
+    case 'cdxj':
+      return "cut -d ' ' -f 3- | jq -r .url";
+    case 'cdx':
+      // The header says which column has the URL, and may name another delimiter.
+      return "grep -oE '(https?|ftp)://[^[:space:]]+'";
+    default:
+      return undefined;
+  }
 }
 
 const LOG =

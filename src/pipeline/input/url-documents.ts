@@ -85,10 +85,15 @@ export function describeUrlDocument(head: Uint8Array, compression?: string): str
   const found = documentOf(head);
   if (found === undefined) return undefined;
   const { name, command, otherwise } = found;
-  const outer = COMPRESSIONS.find((each) => each.name === compression);
-  const source = outer === undefined ? 'cat FILE' : `${outer.command} FILE`;
+  const source = sourceOf(compression);
   const more = otherwise === undefined ? '' : ` ${otherwise}`;
   return `is ${name}, not one URL per line. Cut the URLs out: ${source} | ${command} | robots-filter …${more}`;
+}
+
+/** The command that writes a file, decompressed: `cat FILE`. */
+export function sourceOf(compression: string | undefined): string {
+  const outer = COMPRESSIONS.find(({ name }) => name === compression);
+  return outer === undefined ? 'cat FILE' : `${outer.command} FILE`;
 }
 
 function documentOf(head: Uint8Array): UrlDocument | undefined {

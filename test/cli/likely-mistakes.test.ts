@@ -349,6 +349,33 @@ test.each(OTHER_LISTS)('--urls refuses a list of other things: %j', async (text,
   expect([piped.code, piped.text]).toEqual([2, '']);
 });
 
+test('--urls refuses rows that a pipe brings in pieces', async () => {
+  const place = workplace();
+  place.write('one.txt', robotsOf('/'));
+  const pieces =
+    "printf 'id,'; sleep 0.3; printf 'url\\n1,https://'; sleep 0.3; printf 'a.example/\\n'";
+  const { code, text, stderr } = await place.shell(`(${pieces}) | $rf check one.txt '*' --urls -`);
+  expect([code, text]).toEqual([2, '']);
+  expect(stderr).toContain('columns separated by commas');
+});
+
+test('--urls takes a first line as long as what is looked at, and a byte more', async () => {
+  const place = workplace();
+  place.write('one.txt', robotsOf('/'));
+  for (const bytes of [(1 << 16) - 1, 1 << 16, (1 << 16) + 1]) {
+    const long = `/${'a'.repeat(bytes - 1)}`;
+    for (const end of ['', '\n/b\n', '\r\n/b']) {
+      place.write('list', `${long}${end}`);
+      const { text } = await place.run('check -q one.txt * --urls list'.split(' '));
+      const urls = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t')[1]);
+      expect(urls).toEqual(end === '' ? [long] : [long, '/b']);
+    }
+  }
+});
+
 test('--urls takes what may be URLs: commas, semicolons, brackets, a byte order mark', async () => {
   const place = workplace();
   const urls = ['/a,b', 'https://a.example/x;y', 'https://b.example/?q=[1,2]', '/c "d"'];

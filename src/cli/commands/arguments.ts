@@ -1,8 +1,9 @@
 /** What arguments of commands name: tables and caches, one robots.txt, lists of hosts and URLs. */
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { LF } from '../../base/ascii.js';
 import { printable } from '../../base/control-characters.js';
 import { RobotsFilterError } from '../../base/errors.js';
 import { compressionOf } from '../../files/compression.js';
@@ -297,17 +298,32 @@ export async function* listLines(
   }
 }
 
-/** Passes chunks on, after a look at the first one, which may throw. */
+/** Number of bytes after which a look does not wait for the end of the first line. */
+const MOST_LOOKED_AT = 1 << 16;
+
+/**
+ * Passes chunks on, after a look at the first ones, which may throw. A pipe may bring less than the
+ * first line at a time, which would not tell what the list is.
+ */
 async function* lookedAt(
   chunks: AsyncIterable<Buffer>,
   look: (head: Buffer) => void,
 ): AsyncGenerator<Buffer> {
-  let isFirst = true;
+  let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    if (isFirst) look(chunk);
-    isFirst = false;
-    yield chunk;
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (!head.includes(LF) && head.length < MOST_LOOKED_AT) continue;
+    look(head);
+    yield head;
+    head = undefined;
   }
+  if (head === undefined || head.length === 0) return;
+  look(head);
+  yield head;
 }
 
 /** Why a list of hosts or URLs cannot be read, by its first bytes. */
